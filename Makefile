@@ -172,6 +172,10 @@ bench-tls: install  ## what TLS and client certificates cost, regenerate docs/tl
 	$(BIN)/python -m benchmarks.tls.run $(ARGS)
 	$(WRAP) docs/tls-cost.md
 
+bench-endpoint-picker: $(VENV)/.test  ## what the endpoint picker adds to an Envoy, regenerate docs/endpoint-picker-cost.md
+	$(BIN)/python -m benchmarks.endpoint_picker.run $(ARGS)
+	$(WRAP) docs/endpoint-picker-cost.md
+
 bench-observing: install  ## what metrics, traces and open consoles cost, regenerate docs/observing-cost.md
 	@$(PIP) install -e ".[otel]"
 	$(BIN)/python -m benchmarks.observing.run

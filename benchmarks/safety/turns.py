@@ -6,7 +6,7 @@ Processor time, the best of three. Of requests, bodies that are looked at in the
 held back; of recognisers, 2,000 characters, beside plain words, and how much longer four times as many take.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from time import process_time
 from typing import Final, NamedTuple
@@ -14,6 +14,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from benchmarks.safety.cost import WORDS, plan
+from benchmarks.safety.structure_cost import CALLS
+from benchmarks.safety.structure_cost import body as request_with_tools
+from heterodyne.domain.answer_guard import StreamGuard
 from heterodyne.gateway.guards.quick import ANY_BYTES_MAX, QUICK_BYTES_MAX, is_quick
 from heterodyne.gateway.stream_turns import SLICE_CHARS
 from heterodyne.safety.glance import Glance
@@ -23,6 +26,7 @@ from heterodyne.safety.pii.words.by_words import by_words
 from heterodyne.safety.placeholders import NOTHING
 from heterodyne.safety.policy import GuardPlan
 from heterodyne.safety.request_check import check_request
+from heterodyne.safety.request_guard import RequestGuard
 from heterodyne.safety.secrets import secrets_in
 from heterodyne.safety.settings import GuardSettings
 from heterodyne.safety.stream_check import StreamCheck
@@ -39,6 +43,8 @@ UNITS: Final = (
 )
 RUN: Final = 17_000  # more than a run that is waited for may have
 CHARACTERS: Final = 2_000
+LONG_WORDS: Final = '{"path": "' + "word " * 13_000 + '"}'
+LONG_NUMBERS: Final = '{"path": "a", "lines": [' + "1," * 32_000 + "1]}"
 TELLING: Final = "abc def "  # what dilutes a text until it may be looked at in the loop
 WORTH_TELLING: Final = 12
 
@@ -70,14 +76,42 @@ def bodies(unit: str) -> Iterator[bytes]:
                 break
 
 
+def longest_step_s(check: StreamGuard, events: Iterable[bytes]) -> float:
+    """Of a stream; what is asked to be judged beside the loop is found to be in order."""
+    longest = 0.0
+    for event in (*events, b"[DONE]"):
+        longest = max(longest, best_s(partial(check, event), 1))
+        while check.owes:
+            if check.asked:
+                check.judged(())
+            longest = max(longest, best_s(check.more, 1))
+    return longest
+
+
+def told(delta: dict[str, object], finish: str | None = None) -> bytes:
+    """An event of a stream."""
+    return msgspec.json.encode({"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+
+
 def longest_slice_s(guards: GuardPlan, text: str) -> float:
     """Of a stream that says it in slices."""
-    check, longest = StreamCheck(guards.output, NOTHING, lambda _: None), 0.0
-    for at in range(0, len(text), SLICE_CHARS):
-        choice = {"index": 0, "delta": {"content": text[at : at + SLICE_CHARS]}, "finish_reason": None}
-        event = msgspec.json.encode({"id": "c", "choices": [choice]})
-        longest = max(longest, best_s(partial(check, event), 1))
-    return max(longest, best_s(partial(check, b"[DONE]"), 1))
+    slices = [told({"content": text[at : at + SLICE_CHARS]}) for at in range(0, len(text), SLICE_CHARS)]
+    return longest_step_s(StreamCheck(guards.output, NOTHING, lambda _: None), slices)
+
+
+def longest_of_calls_s(arguments: str, calls: int) -> float:
+    """Of a stream that calls a tool so many times, past all that looks at calls and at words."""
+    guards = plan(calls=CALLS, private=GuardSettings(guard="pii", action="mask", direction="output"))
+    guard = RequestGuard(guards, lambda _: None)
+    guard.take(check_request(guards.input, request_with_tools())[0])
+    named = [{"index": place, "id": "1", "function": {"name": "read_3", "arguments": ""}} for place in range(calls)]
+    slices = [
+        {"index": place, "function": {"arguments": arguments[at : at + SLICE_CHARS]}}
+        for place in range(calls)
+        for at in range(0, len(arguments), SLICE_CHARS)
+    ]
+    events = [told({"tool_calls": [one]}) for one in (*named, *slices)]
+    return longest_step_s(guard.stream_guard(1, ""), [*events, told({}, "tool_calls")])
 
 
 class LongestTurn(NamedTuple):
@@ -104,6 +138,9 @@ def of_guards() -> Iterator[LongestTurn]:
             LongestTurn(min(longest_slice_s(guards, (unit * RUN)[:RUN]) for _ in range(2)), unit, guard, "stream")
             for unit in UNITS
         )
+    for arguments, calls in ((LONG_WORDS, 1), (LONG_NUMBERS, 1), ('{"path": "a"}', 128)):
+        unit = f"{calls} of {len(arguments)} characters"
+        yield LongestTurn(min(longest_of_calls_s(arguments, calls) for _ in range(2)), unit, "tool_calls, pii", "calls")
 
 
 def of_recognisers() -> Iterator[tuple[float, str, str, float, float]]:

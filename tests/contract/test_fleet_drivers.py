@@ -5,11 +5,12 @@ import pytest
 from heterodyne.domain.errors import DriverRefused, InvalidSpec, ScalerConflict, UnknownName
 from heterodyne.domain.fleet import PoolName
 from heterodyne.domain.replica_stage import COMING, PROVIDED, ReplicaStage
-from tests.support.driver_bench import OpenBench, local_bench, scripted_bench
+from tests.support.driver_bench import OpenBench, kubernetes_bench, local_bench, scripted_bench
 
 BENCHES: dict[str, OpenBench] = {
     "scripted": scripted_bench,
     "local": local_bench,
+    "kubernetes": kubernetes_bench,
 }
 
 

@@ -54,6 +54,8 @@ SAYS_FILTERED = {"/v1/messages": b'"refusal"', GENERATE: b'"SAFETY"'}
 CALLS = {"calls": GuardSettings(guard="tool_calls", action="block", roots_allowed=("/work",))}
 SHAPES = {"shapes": GuardSettings(guard="schema", action="block")}
 GOOD, BAD = '{"path": "/work/notes"}', '{"path": "/etc/passwd"}'
+LONG = {"more": "a" * 9_000}
+LONG_GOOD, LONG_BAD = (json.dumps({**json.loads(one), **LONG}) for one in (GOOD, BAD))
 STREAMED = [False, True]
 
 
@@ -66,7 +68,7 @@ def asking(path: str, fields: dict[str, Any], *, stream: bool) -> bytes:
 @pytest.mark.parametrize("path", OFFERS)
 @pytest.mark.parametrize("stream", STREAMED)
 @pytest.mark.parametrize(("name", "arguments"), [
-    ("read", BAD), ("read", '{"path": '), ("read", "{}"), ("write", GOOD),
+    ("read", BAD), ("read", '{"path": '), ("read", "{}"), ("write", GOOD), ("read", LONG_BAD),
 ])  # fmt: skip
 async def test_a_bad_call_reaches_no_client(path: str, stream: bool, name: str, arguments: str) -> None:
     async with gateway_over(calling(name, arguments), guards=CALLS) as rig:
@@ -80,8 +82,10 @@ async def test_a_bad_call_reaches_no_client(path: str, stream: bool, name: str, 
 
 @pytest.mark.parametrize("path", OFFERS)
 @pytest.mark.parametrize("stream", STREAMED)
-async def test_a_good_call_passes(path: str, stream: bool) -> None:
-    async with gateway_over(calling("read", GOOD), guards=CALLS) as rig, gateway_over(calling("read", GOOD)) as free:
+@pytest.mark.parametrize("arguments", [GOOD, LONG_GOOD])
+async def test_a_good_call_passes(path: str, stream: bool, arguments: str) -> None:
+    engine = calling("read", arguments)
+    async with gateway_over(engine, guards=CALLS) as rig, gateway_over(engine) as free:
         answer = await ask(rig.port, asking(path, OFFERS[path], stream=stream))
         plain = await ask(free.port, asking(path, OFFERS[path], stream=stream))
         for said in (b"/work/notes", b'"read"', b"let me look"):
@@ -165,7 +169,7 @@ async def test_results_without_a_call_and_calls_of_the_past_reach_no_engine() ->
 
 @pytest.mark.parametrize("then_stream", STREAMED)
 @pytest.mark.parametrize(("fields", "engine", "guards"), [
-    (OFFERS, calling("read", BAD), CALLS), (SHAPED, saying("Graz"), SHAPES),
+    (OFFERS, calling("read", BAD), CALLS), (OFFERS, calling("read", LONG_BAD), CALLS), (SHAPED, saying("Graz"), SHAPES),
 ])  # fmt: skip
 async def test_an_answer_that_was_kept_is_looked_at_again(
     then_stream: bool, fields: Any, engine: Any, guards: Any

@@ -14,7 +14,7 @@ from heterodyne.safety.settled import settle
 from heterodyne.safety.stream_check import StreamCheck
 from heterodyne.safety.streamed_text import StreamedText
 from heterodyne.safety.window import StreamWindow
-from tests.support.guards import EMAIL, SECRET, plan
+from tests.support.guards import EMAIL, SECRET, all_of, plan
 
 # Texts that are full of what looks like placeholders and of what is looked for.
 PIECES = st.sampled_from(
@@ -110,7 +110,7 @@ def test_no_character_of_what_is_blocked_leaves_a_stream_however_it_is_cut(befor
     for piece in chunks(data.draw, text):
         event = {"choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]}
         sent += check(msgspec.json.encode(event))
-    sent += check(msgspec.json.encode({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}))
+    sent += all_of(check, msgspec.json.encode({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}))
     choices = [msgspec.json.decode(one)["choices"][0] for one in sent]
     said = "".join(one["delta"].get("content", "") for one in choices)
     assert said == before + " "

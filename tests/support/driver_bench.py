@@ -4,11 +4,12 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
 from msgspec import Struct
 
 from heterodyne.concurrency.deadline import deadline
+from heterodyne.domain.errors import DriverUnavailable
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
 from heterodyne.domain.replica_stage import ReplicaStage
 from heterodyne.fleet.child_order import CommandOrder
@@ -16,6 +17,7 @@ from heterodyne.fleet.local_child import LocalPool
 from heterodyne.fleet.local_driver import LocalDriver
 from heterodyne.ports.fleet_driver import DrivenPool, FleetDriver
 from heterodyne.testing.scripted_fleet_driver import ScriptedFleetDriver
+from tests.support.kubernetes.driver import MAXIMUM, POOL, driven_cluster
 
 POLL_S = 0.02
 SERVER = """
@@ -50,9 +52,10 @@ class DriverBench(Struct, frozen=True, kw_only=True, eq=False):
         """The pool as soon as it is so."""
         async with deadline(self.start_timeout_s):
             while True:
-                pool = await self.look()
-                if is_so(pool):
-                    return pool
+                with suppress(DriverUnavailable):  # it has not heard its platform yet
+                    pool = await self.look()
+                    if is_so(pool):
+                        return pool
                 await asyncio.sleep(POLL_S)
 
     async def settled(self, count: int) -> DrivenPool:
@@ -106,6 +109,25 @@ async def local_bench() -> AsyncIterator[DriverBench]:
     finally:
         running.cancel()
         await asyncio.wait((running,))
+
+
+@asynccontextmanager
+async def kubernetes_bench() -> AsyncIterator[DriverBench]:
+    """A Deployment of a stand-in for a cluster."""
+    async with driven_cluster() as cluster:
+
+        async def kill(replica: ReplicaId) -> None:
+            await cluster.controllers.kill(replica)
+
+        bench = DriverBench(
+            driver=cluster.driver,
+            pool=POOL,
+            maximum=MAXIMUM,
+            kill=kill,
+            other_scaler=cluster.set_count,
+        )
+        await bench.settled(1)
+        yield bench
 
 
 def small_server(pool: PoolName) -> LocalPool:

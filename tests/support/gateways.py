@@ -16,6 +16,7 @@ from heterodyne.config.settings import Settings
 from heterodyne.domain.fleet import Health
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.tenant import TenantSnapshot
+from heterodyne.endpoint_picker.settings import EndpointPickerSettings
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.gateway.server import ServerSnapshot
@@ -99,6 +100,7 @@ async def gateway_over(
     guards: dict[str, GuardSettings] | None = None,
     caches: dict[str, CacheSettings] | None = None,
     cascades: dict[str, CascadeSettings] | None = None,
+    picker: dict[str, Any] | None = None,
     beside: dict[str, ScriptedEngine | Behaviour] | None = None,
     rivals: dict[str, tuple[ScriptedEngine | Behaviour, dict[str, Any]]] | None = None,
     tenants: TenantSnapshot | None = None,
@@ -127,6 +129,7 @@ async def gateway_over(
         guards=guards or {},
         caches=caches or {},
         cascades=cascades or {},
+        endpoint_picker=EndpointPickerSettings(**{"listens": picker is not None, "port": 0, **(picker or {})}),
         telemetry=TelemetrySettings(records=str(records) if records else "off", log_level="error"),
         pools={
             "pool": PoolSettings(

@@ -1,5 +1,6 @@
 """Things that guards find, put together here so that no file of this project holds one."""
 
+from heterodyne.domain.answer_guard import StreamGuard
 from heterodyne.safety.policy import GuardPlan, GuardPolicy
 from heterodyne.safety.settings import GuardSettings
 
@@ -17,6 +18,14 @@ urls = ["{url}"]
 guard = "secrets"
 action = "block"
 """
+
+
+def all_of(check: StreamGuard, data: bytes) -> tuple[bytes, ...]:
+    """All events that take the place of one, in however many steps."""
+    made = check(data)
+    while check.owes:
+        made += check.more()
+    return made
 
 
 def plan(policies: dict[str, GuardSettings]) -> GuardPlan:

@@ -41,6 +41,9 @@ JUDGE: Final = _own("guards-judge", "guards/judge", b"guards/judge")
 # Who asks for an open page, brings no key and is not on this machine.
 STRANGER: Final = _own("stranger", "stranger/stranger", b"stranger", (Scopes(models=()),))
 
+# Whoever a proxy let in that asks us for an endpoint, where the proxy knows its callers and we do not.
+PROXY: Final = _own("proxy", "proxy/proxy", b"proxy")
+
 STATIC: Final = "static_"  # how the ids of keys in the settings begin
 FOREVER: Final = float("inf")
 NO_CONTEXTS: Final[Mapping[str, int]] = {}

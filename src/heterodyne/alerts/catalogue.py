@@ -7,6 +7,8 @@ from heterodyne.alerts.families import (
     budget,
     burn,
     certificates,
+    discovery,
+    gateways,
     guards,
     latency,
     prediction,
@@ -25,4 +27,6 @@ ALERTS: tuple[Alert, ...] = (
     *guards.ALERTS,
     *abuse.ALERTS,
     *certificates.ALERTS,
+    *discovery.ALERTS,
+    *gateways.ALERTS,
 )

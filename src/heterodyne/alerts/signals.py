@@ -123,6 +123,13 @@ class AbuseSignals(Struct, frozen=True, kw_only=True):
     keys: int
 
 
+class DiscoverySignals(Struct, frozen=True, kw_only=True):
+    """A pool whose replicas a cluster knows."""
+
+    pool: str
+    heard_at: float | None  # by the wall's clock; None: never yet
+
+
 class CertificateSignals(Struct, frozen=True, kw_only=True):
     """One that we show."""
 
@@ -143,6 +150,8 @@ class Signals(Struct, frozen=True, kw_only=True):
     worker_restarts: int | None = None  # of the gateway's workers, in the last half hour
     abuse: tuple[AbuseSignals, ...] | None = None
     certificates: tuple[CertificateSignals, ...] | None = None
+    discoveries: tuple[DiscoverySignals, ...] | None = None
+    reports_away: bool | None = None  # whether the store through which gateways tell each other of the fleet is away
     guard_failures: int | None = None  # texts that no guard could look at, in the last half hour
     books: BooksSignals | None = None
     audit: AuditSignals | None = None

@@ -14,6 +14,8 @@ from heterodyne.admission.limits.book import LimitBook
 from heterodyne.admission.limits.when_unreachable import WhenUnreachable
 from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.assembly.documents import stored_room
+from heterodyne.assembly.fleet_reports import machine_name, try_report_loop
+from heterodyne.assembly.picking import picking
 from heterodyne.assembly.request_path import RequestPath, batch_runner, live_gateway, open_request_path, request_handler
 from heterodyne.assembly.traces import tracer_of, try_exporter
 from heterodyne.config.settings import Settings
@@ -83,7 +85,7 @@ async def running_gateway(
     lease_client = _lease_client(settings, leases or MemoryLeases(clock=wall_clock), name, wall_clock, workers=workers)
     snapshot = FleetSnapshot.of(0, replicas, rules)
     priors = ReplicaPriors(settings)
-    router = Router(snapshot, prior_of=priors.prior_of, chance=chance, now_s=clock(), has_others=workers > 1)
+    router = _router(settings, snapshot, priors, workers=workers)
     adapters = AdapterLoader(ENGINES, _pool(settings, idle_max=0), clock=clock)
     tracer = None if exporter is None else tracer_of(settings, exporter)
     request_log = _request_log(settings, records, usage_recorder, audit_recorder, tracer=tracer, wall_clock=wall_clock)
@@ -106,10 +108,10 @@ async def running_gateway(
         "kv events": listener.run,
         "leases": lease_client.run,
         "copies": ShadowCaller(request_log.shadow.next, lambda: upstream.fleet.snapshot, request_log.arms.add_copy).run,
-        **_shared_loops(gateway, path, run_dir, name, workers=workers),
+        **_shared_loops(settings, gateway, path, run_dir, name, workers=workers),
     }
     try:
-        async with _running(gateway, loops, reuse_port=reuse_port):
+        async with _running(gateway, loops, reuse_port=reuse_port), picking(gateway, path, lease_client, handler):
             yield gateway
     finally:
         await lease_client.close()
@@ -120,18 +122,19 @@ async def running_gateway(
 
 
 def _shared_loops(
-    gateway: LiveGateway, path: RequestPath, run_dir: Path | None, name: str, *, workers: int
+    settings: Settings, gateway: LiveGateway, path: RequestPath, run_dir: Path | None, name: str, *, workers: int
 ) -> dict[str, Callable[[], Awaitable[object]]]:
     """What a worker tells the others, and the work that it shares with them."""
+    reports = try_report_loop(settings, path, name=name, run_dir=run_dir, workers=workers)
+    loops: dict[str, Callable[[], Awaitable[object]]] = {} if reports is None else {"fleet reports": reports.run}
     if run_dir is None:
-        return {}
+        return loops
     router, arms = path.upstream.router, path.builder.arms
-    loops: dict[str, Callable[[], Awaitable[object]]] = {
-        "meters": partial(_write_meters, gateway.note_gauges, run_dir, name),
-        "batches": batch_runner(gateway, path, run_dir).run,
-    }
+    loops["meters"] = partial(_write_meters, gateway.note_gauges, run_dir, name)
+    loops["batches"] = batch_runner(gateway, path, run_dir).run
     if workers > 1:
-        loops["hearsay"] = GossipChannel(run_dir, name, router.take_gossip, router.receive_gossip).run
+        take = router.take_gossip if reports is None else reports.outbox.take_near
+        loops["hearsay"] = GossipChannel(run_dir, name, take, router.receive_gossip).run
         loops["arms"] = GossipChannel(run_dir, name, arms.take, arms.hear, suffix=ARMS_SUFFIX).run
     return loops
 
@@ -169,6 +172,17 @@ def _request_log(
         tracer=tracer,
         clock=clock,
         wall_clock=wall_clock,
+    )
+
+
+def _router(settings: Settings, snapshot: FleetSnapshot, priors: ReplicaPriors, *, workers: int) -> Router:
+    return Router(
+        snapshot,
+        prior_of=priors.prior_of,
+        chance=chance,
+        now_s=clock(),
+        has_others=workers > 1 or settings.stores.fleet_url is not None,
+        machine=machine_name(),
     )
 
 

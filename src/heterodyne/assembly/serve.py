@@ -4,6 +4,7 @@ import os
 import socket
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import uvloop
@@ -31,7 +32,12 @@ def serve(settings: Settings, reread: Reread, progress: Progress) -> int:
     """Serve until SIGINT or SIGTERM; SIGHUP has `reread` read the settings again. The exit code is for the shell."""
     log.configure(settings.telemetry)
     state_dir = state_folder(os.environ)
-    with claim(settings.gateway.host, settings.gateway.port) as holder, run_folder(state_dir, os.environ) as run_dir:
+    picker = settings.endpoint_picker
+    with (
+        claim(settings.gateway.host, settings.gateway.port) as holder,
+        claim(picker.host, picker.port, "endpoint_picker") if picker.listens else nullcontext(),
+        run_folder(state_dir, os.environ) as run_dir,
+    ):
         port: int = holder.getsockname()[1]
         running = structs.replace(settings, gateway=structs.replace(settings.gateway, port=port))
         console = settings.console

@@ -33,6 +33,7 @@ from heterodyne.supervisor.alerts.signals import SignalMaker
 from heterodyne.supervisor.alerts.watch import AlertWatch
 from heterodyne.supervisor.certificates import CertificateWatch
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
+from heterodyne.supervisor.fleet.manifest_watch import ManifestWatch
 from heterodyne.supervisor.fleet.signal_reload import SignalReload
 from heterodyne.supervisor.meters.stores import FleetSamples, write_meters
 from heterodyne.supervisor.meters.supervisor import SupervisorMeters
@@ -135,6 +136,8 @@ async def run_supervisor(
         "abuse": abuse.run,
         "certificates": certificates.run,
         "autoscaler": scaling.run,
+        "discovery": owner.discovery.run,
+        "manifests": ManifestWatch(lambda: owner.settings.endpoint_picker, parts.reload.request).run,
     }
     if alerts is not None:
         loops["alerts"] = alerts.run
@@ -181,6 +184,7 @@ def _try_alerts(
         drifts=drifts.snapshot,
         abuse=abuse.signals,
         certificates=certificates.snapshot,
+        discoveries=owner.discovery.snapshot,
     )
     return AlertWatch(lambda: owner.settings.alerts, maker, run_dir)
 

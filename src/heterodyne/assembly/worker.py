@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 
 import msgspec
@@ -124,6 +125,7 @@ def _take_lines(
     """In a thread, as the pipe blocks; an order is taken by the loop itself, between two requests."""
 
     taken = ""  # the tenants that the gateway has
+    context = copy_context()  # a thread has none, and log lines of what an order begins are to name their worker
 
     def take(line: bytes) -> None:
         nonlocal taken
@@ -143,7 +145,7 @@ def _take_lines(
 
     def watch() -> None:
         while (line := lines.try_next()) is not None:
-            loop.call_soon_threadsafe(take, line)
+            loop.call_soon_threadsafe(take, line, context=context)
         loop.call_soon_threadsafe(leave.set)
 
     threading.Thread(target=watch, name="parent", daemon=True).start()

@@ -1,5 +1,6 @@
 """What the supervisor leaves in the run folder for its workers: which batches are to be worked on, and where."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -40,14 +41,16 @@ class Notices:
 
     def remove(self, batch: str) -> None:
         """Workers stop, soon."""
+        with suppress(FileNotFoundError):  # of the run folder: there is nothing left to remove
+            self._folder.mkdir(exist_ok=True, mode=0o700)
         self._path(batch).unlink(missing_ok=True)
 
-    def ids(self) -> set[str]:
-        """Of all that are there."""
+    def try_ids(self) -> set[str] | None:
+        """Of all that are there; None: the folder is gone, which says of no batch that it is over."""
         try:
             return {path.stem for path in self._folder.iterdir() if path.suffix == SUFFIX}
         except FileNotFoundError:
-            return set()
+            return None
 
     def try_read(self, batch: str) -> WorkNotice | None:
         """None: it is gone."""

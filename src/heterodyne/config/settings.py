@@ -11,6 +11,7 @@ from heterodyne.batches.settings import BatchSettings
 from heterodyne.books.settings import BookSettings
 from heterodyne.caching.settings import CacheSettings
 from heterodyne.console.settings import ConsoleSettings
+from heterodyne.endpoint_picker.settings import EndpointPickerSettings
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.scaling_settings import ScalingSettings
 from heterodyne.fleet.settings import FleetSettings, PoolSettings
@@ -31,6 +32,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     gateway: GatewaySettings = field(default_factory=GatewaySettings)
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
+    endpoint_picker: EndpointPickerSettings = field(default_factory=EndpointPickerSettings)
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     routing: RoutingSettings = field(default_factory=RoutingSettings)
     stores: StoreSettings = field(default_factory=StoreSettings)
@@ -67,6 +69,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 SECTIONS: dict[str, type[Struct]] = {
     "gateway": GatewaySettings,
     "console": ConsoleSettings,
+    "endpoint_picker": EndpointPickerSettings,
     "admission": AdmissionSettings,
     "routing": RoutingSettings,
     "stores": StoreSettings,

@@ -8,6 +8,7 @@ import msgspec
 from heterodyne.config.checks.catalogue import CHECKS
 from heterodyne.config.conversion import convert
 from heterodyne.config.fields import POOLS, Field, Path, dotted, named_fields, try_field
+from heterodyne.config.inference_pools import with_inference_pools
 from heterodyne.config.layers import Given, Origin
 from heterodyne.config.listed_prices import with_listed_prices
 from heterodyne.config.problems import SettingProblem, SettingsProblems
@@ -42,8 +43,9 @@ def settle(given: Mapping[Path, Given], environment: Mapping[str, str]) -> Setti
             broken.add(field.dotted)
         values[field.path] = field.path[1]  # keeps the other checks going
 
-    settings, unpriced = with_listed_prices(_build(values, declared))
-    problems += (problem for problem in unpriced if _stands(problem, broken))
+    settings, unfound = with_inference_pools(_build(values, declared))
+    settings, unpriced = with_listed_prices(settings)
+    problems += (problem for problem in (*unfound, *unpriced) if _stands(problem, broken))
     problems += _cross_check(settings, environment, broken)
     if problems:
         raise SettingsProblems(tuple(problems))

@@ -30,7 +30,25 @@ class StreamGuard(Protocol):
         ...
 
     def __call__(self, data: bytes) -> tuple[bytes, ...]:
-        """The events that take the place of one."""
+        """The events that take the place of one; where it `owes` some, no other one may come before they were told."""
+        ...
+
+    @property
+    def owes(self) -> bool:
+        """Whether there is more in the place of the last event: to tell all of it at once would hold up others."""
+        ...
+
+    def more(self) -> tuple[bytes, ...]:
+        """The next of it."""
+        ...
+
+    @property
+    def asked(self) -> bytes:
+        """A whole answer, in JSON, that is to be judged beside the loop before there is more; empty: none is."""
+        ...
+
+    def judged(self, verdicts: Sequence[GuardVerdict]) -> None:
+        """What was found in that. Where nobody says, it is judged in the loop."""
         ...
 
 

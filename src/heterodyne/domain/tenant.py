@@ -12,8 +12,8 @@ ProjectId = NewType("ProjectId", str)  # organisation/project
 KeyId = NewType("KeyId", str)  # public: it may be shown and logged; the secret may not
 
 # Organisations of callers that no database knows: of a keyless gateway, of keys in the settings, of the console's
-# playground, and whoever asks for an open page without a key.
-RESERVED_ORGANISATIONS = frozenset({"local", "static", "console", "stranger"})
+# playground, whoever asks for an open page without a key, and whoever a proxy let in.
+RESERVED_ORGANISATIONS = frozenset({"local", "static", "console", "stranger", "proxy"})
 
 Name = Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9-]{0,62}$")]
 Count = Annotated[int, Meta(ge=0)]

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, convert
 
 from heterodyne.domain.tls_files import TlsFiles
+from heterodyne.fleet.kubernetes_settings import KubernetesPoolSettings
 from heterodyne.fleet.pool_scaling import PoolScaling
 
 EngineName = Literal[
@@ -41,10 +42,24 @@ class FleetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             "pools that say no price of their own."
         ),
     ] = None
+    kubeconfig: Annotated[
+        Annotated[str, Meta(min_length=1)] | None,
+        Meta(
+            description="Kubeconfig file of the cluster that pools with `discover` are in; absent, the service account "
+            "of the gateway's own pod. Programs that it names to get tokens from are not run."
+        ),
+    ] = None
+    kubeconfig_context: Annotated[
+        Annotated[str, Meta(min_length=1)] | None,
+        Meta(description="Its context; absent, the current one."),
+    ] = None
+    kubernetes_resync_s: Annotated[
+        float, Meta(ge=10, le=3600, description="How often everything is read anew, beside what is told as it changes.")
+    ] = 300.0
 
 
-class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One pool: replicas reached by URL (`urls`), or some started here from `weights` or by a `command`."""
+class PoolSettings(KubernetesPoolSettings, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One pool: replicas by `urls`, found (`discover`, `inference_pool`), or started here (`weights`, `command`)."""
 
     model: Annotated[str, Meta(min_length=1, description="The public name clients ask for.")]
     engine: Annotated[EngineName, Meta(description="The engine dialect the replicas speak.")] = "openai"
@@ -52,6 +67,20 @@ class PoolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         tuple[str, ...],
         Meta(description="Replicas that already run, as `http://host:port` or `https://host:port`."),
     ] = ()
+    discover: Annotated[
+        Literal["kubernetes"] | None,
+        Meta(
+            description="Finds the replicas in a Kubernetes cluster in place of `urls`, and follows them as they come "
+            "and go: by `kubernetes_service` or `kubernetes_selector`."
+        ),
+    ] = None
+    inference_pool: Annotated[
+        Annotated[str, Meta(pattern=r"^[a-z0-9.\-]+/[a-z0-9.\-]+$")] | None,
+        Meta(
+            description="The InferencePool whose endpoints the replicas are, as `namespace/name`, of those in "
+            "`endpoint_picker.manifests`; in place of `urls`."
+        ),
+    ] = None
     engine_model: Annotated[
         str | None, Meta(description="The name the engine knows the model by; the public name when absent.")
     ] = None

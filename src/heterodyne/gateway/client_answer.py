@@ -16,14 +16,16 @@ from heterodyne.gateway.forms.form import ClientForm, KeptStream, StreamForm
 from heterodyne.gateway.forms.kept import KeptAnswer
 from heterodyne.gateway.guards.held_relay import HeldRelay, is_text
 from heterodyne.gateway.guards.held_stream import HeldStream
-from heterodyne.gateway.guards.stream import guarded_edit, stream_turns, watched_edit
+from heterodyne.gateway.guards.stream import StreamLook, guarded_edit, watched_edit
 from heterodyne.gateway.guards.whole import is_guarded
 from heterodyne.gateway.offload.answering import ANSWER_BYTES_LARGE, TranslatedAnswer
+from heterodyne.gateway.offload.process import Offload
 from heterodyne.gateway.passed_relay import PassedRelay
 from heterodyne.gateway.race import Race
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.stored.keeper import Keeper, WhenKept
 from heterodyne.gateway.stream_owner import StreamOwner
+from heterodyne.gateway.stream_turns import StreamTurns
 from heterodyne.gateway.told_relay import ToldRelay
 from heterodyne.ports.engine import EventEdit
 from heterodyne.wire.server_connection import ServerConnection
@@ -142,6 +144,8 @@ class ClientAnswer:
             attempt,
             clock,
             edit,
+            offload=race.upstream.offload,
+            salt=race.salt,
             keep=continuation.kept,
             sent=continuation.sent,
             slot=race.slot,
@@ -156,6 +160,8 @@ class ClientAnswer:
             attempt,
             race.upstream.clock,
             None,
+            offload=race.upstream.offload,
+            salt=race.salt,
             keep=continuation.kept,
             sent=continuation.sent,
             slot=race.slot,
@@ -170,6 +176,8 @@ class ClientAnswer:
         clock: Callable[[], float],
         edit: EventEdit | None,
         *,
+        offload: Offload,
+        salt: bytes,
         keep: list[bytes] | None,
         sent: list[bytes] | None,
         slot: FlightSlot | None = None,
@@ -188,7 +196,7 @@ class ClientAnswer:
                 edit = watched_edit(edit, request, said)
             if request.guard.edits_answers:
                 guard = self.stream_guard = request.guard.stream_guard(request.choices * request.prompts, said)
-                turns = stream_turns(guard, request)
+                turns = StreamTurns(StreamLook(guard, request, offload, salt))
                 edit = guarded_edit(edit, turns)
         if self.stream_form is None:
             return StreamRelay(

@@ -148,6 +148,8 @@ class ReadyAnswer:
             self,
             self._clock,
             None,
+            offload=self._offload,
+            salt=self._routing_request.tenant,
             keep=self._sent if is_kept else None,
             sent=self._told if is_kept else None,
             is_judged=self._is_held,

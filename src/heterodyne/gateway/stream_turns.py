@@ -21,6 +21,22 @@ SLICE_CHARS: Final = 128  # of the texts of a longer one; with what is held back
 WAITING_BYTES_MAX: Final = 65536  # before the engine is made to wait
 
 
+class EventLook(Protocol):
+    """What policies do with events."""
+
+    owes: bool  # there is more in the place of the last one, which has to be told before the next
+
+    def __call__(self, data: bytes, /) -> tuple[bytes, ...]: ...
+
+    def more(self, _: bytes = b"") -> tuple[bytes, ...]:
+        """The next of it."""
+        ...
+
+    def try_ask(self, then: Callable[[], None]) -> PendingWork | None:
+        """Have what is too much for the loop judged beside it, before there is more; None: nothing is."""
+        ...
+
+
 class TurnsOwner(Protocol):
     """The attempt, or the kept answer, that a stream belongs to."""
 
@@ -65,9 +81,10 @@ class StreamTurns:
         "_timer",
         "_until_s",
         "_waiting_bytes",
+        "_work",
     )
 
-    def __init__(self, guard: EventEdit) -> None:
+    def __init__(self, guard: EventLook) -> None:
         self._guard = guard
         self._owner: TurnsOwner | None = None  # None: it is over, or has not begun
         self._relay: TurnsRelay | None = None
@@ -76,6 +93,7 @@ class StreamTurns:
         self._waiting_bytes = 0
         self._is_paused = False
         self._timer: asyncio.Handle | None = None  # None: nothing waits
+        self._work: PendingWork | None = None  # that the next turn waits for
         self._until_s = 0.0  # when this turn has lasted long enough, by the monotonic clock
         self._then: Callable[[], None] | None = None  # None: more may come
 
@@ -94,7 +112,7 @@ class StreamTurns:
             assert self._relay is not None
             self._until_s = time.monotonic() + TURN_S
             self._relay.look(data)
-            if self._events:
+            if self._events or self._guard.owes:
                 self._go_on()
             return
         self._payloads += [data[start : start + SLICE_BYTES] for start in range(0, len(data), SLICE_BYTES)]
@@ -108,8 +126,9 @@ class StreamTurns:
     def event(self, data: bytes) -> tuple[bytes, ...]:
         """One event, as OpenAI's clients get it: what may be said of it now."""
         events = [data] if len(data) <= EVENT_BYTES else sliced(data, SLICE_CHARS)
-        if not self._events and len(events) == 1 and time.monotonic() < self._until_s:
-            return self._guard(data)
+        guard = self._guard
+        if not self._events and len(events) == 1 and not guard.owes and time.monotonic() < self._until_s:
+            return guard(data)
         self._events += events
         return ()
 
@@ -123,20 +142,28 @@ class StreamTurns:
         """Nobody wants it any more."""
         if self._timer is not None:
             self._timer.cancel()
-        self._owner = self._relay = self._timer = None
+        if self._work is not None:
+            self._work.cancel()
+        self._owner = self._relay = self._timer = self._work = None
 
     def _go_on(self) -> None:
         self._timer = asyncio.get_running_loop().call_soon(self._turn)
 
     def _turn(self) -> None:
         self._until_s = time.monotonic() + TURN_S
-        relay, owner = self._relay, self._owner
+        relay, owner, guard = self._relay, self._owner, self._guard
+        self._work = None
         while relay is not None and owner is not None:
             if owner.is_over:
                 self.cancel()
                 return
-            if self._events:
-                relay.say(self._guard, self._events.popleft())
+            if guard.owes:
+                self._work = guard.try_ask(self._go_on)
+                if self._work is not None:
+                    return
+                relay.say(guard.more, b"")
+            elif self._events:
+                relay.say(guard, self._events.popleft())
             elif self._payloads:
                 data = self._payloads.popleft()
                 self._waiting_bytes -= len(data)

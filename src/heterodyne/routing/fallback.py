@@ -208,6 +208,8 @@ class FallbackRouter:
         usable = health.usable(now_s, routing_request.prompt_tokens)
         if routing_request.regions is not None:
             usable = self._regional(usable, routing_request.model, routing_request.regions)
+        if routing_request.among is not None:
+            usable = [replica for replica in usable if replica.id in routing_request.among]
         if failed:
             usable = [replica for replica in usable if replica.id not in failed]
         if routing_request.arm is not None:

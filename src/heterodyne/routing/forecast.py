@@ -61,13 +61,14 @@ def forecast_on(
     if busy:
         steps_s = 0.5 * (speed.step_s + state.batch_s)
         if speed.mixes_prompts:
-            steps_s *= 3.0 + 2.0 * ((new + state.waiting_tokens) // speed.step_tokens)
+            steps_s *= 3.0 + 2.0 * ((new + state.all_waiting_tokens) // speed.step_tokens)
     sequence_tokens = prompt + 0.5 * answer
-    context = state.context_tokens + sequence_tokens
+    context = state.all_context_tokens + sequence_tokens
     # Near enough to an exponential for the little time since the last prompt; work is spread, so what one replica
     # will get is what all of them get.
     passed = 1.0 + (now_s - speed.prompt_at_s) / PROMPT_RATE_S
     share = speed.prompts_between * speed.prompt_rate / (passed * speed.replicas)
+    share += speed.prompts_between * speed.heard_prompt_share
     stretch = 1.0 / (1.0 - (share if share < PROMPT_SHARE_MAX else PROMPT_SHARE_MAX))
     itl_s = (speed.step_s + speed.sequence_s * (busy + 1) + speed.context_token_s * context) * stretch
     load, kv_load = (busy + 1) / state.slots, context / state.kv_tokens
@@ -85,7 +86,7 @@ def forecast_on(
     risk = 0.0
     if request.ttft_slo_s < inf or request.itl_slo_s < inf:
         slower_s = (speed.sequence_s + speed.context_token_s * sequence_tokens) * stretch
-        risk = _risk(request, state, band, ttft_s, itl_s, own_s=own_s, slower_s=slower_s, busy=busy - state.patient)
+        risk = _risk(request, state, band, ttft_s, itl_s, own_s=own_s, slower_s=slower_s, busy=busy - state.all_patient)
     share_s = own_s + answer * (speed.token_share_s + speed.context_token_s * sequence_tokens)
     itl_band = speed.itl_band
     # By place: uncompiled, with eighteen names a forecast takes half as long again.
@@ -128,6 +129,6 @@ def _risk(
         # Requests that decode here get slower steps and wait for the prompt; those that wait, wait longer.
         itl_after_s = itl_s + own_s / (speed.answer_tokens + 1.0)
         risk += busy * (itl_band.miss(itl_after_s, itl_slo_s) - itl_band.miss(itl_s - slower_s, itl_slo_s))
-        if state.waiting:
-            risk += state.waiting * (band.miss(ttft_s + own_s, ttft_slo_s) - late)
+        if state.all_waiting:
+            risk += state.all_waiting * (band.miss(ttft_s + own_s, ttft_slo_s) - late)
     return risk

@@ -82,6 +82,10 @@ class ModelRouter:
         """A replica has left, or lost what it remembered."""
         self._sticky_sessions.forget(place)
 
+    def settle(self, session: str, place: int) -> None:
+        """Another worker has sent the session's request there."""
+        self._sticky_sessions.settle(session, place)
+
     def choose(self, request: RoutingRequest, usable: Sequence[Replica], now_s: float, chance: Chance) -> RoutingChoice:
         """One of the usable, of which there is at least one."""
         repeated = self._repeated
@@ -161,7 +165,9 @@ class ModelRouter:
         if request.urgency is INTERACTIVE:
             self.reserve.start(now_s)
         if request.session:
-            self._sticky_sessions.settle(request.session, state.place)
+            is_new = self._sticky_sessions.settle(request.session, state.place)
+            if is_new and self._gossip is not None and self.rule.kv is KvStrategy.STICKY:
+                self._gossip.note_home(request.model, request.session, state.key)
         if self.picker is not None:
             self.picker.on_start(request, state, now_s)
         return self._index.insert(state.place, request.chain) if request.chain.hashes else 0
@@ -171,7 +177,7 @@ class ModelRouter:
         if not state.is_gone:
             self._index.prove(state.place, request.chain)
             if self._gossip is not None:
-                self._gossip.note(state.replica.id, request.chain)
+                self._gossip.note(state.key, request.chain)
 
     def end(
         self,

@@ -9,8 +9,10 @@ from math import inf
 from typing import Final
 
 from heterodyne.domain.fleet import Replica
+from heterodyne.routing.heard_load import HeardLoad
 from heterodyne.routing.kv.trust import Trust
 from heterodyne.routing.prediction.pool_speed import ForecastTimes, PoolSpeed
+from heterodyne.routing.reports.report import ReplicaLoad
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.snapshots import ReplicaStateSnapshot
 
@@ -24,47 +26,18 @@ class ReplicaState:
     """One per replica and worker; only tickets change it."""
 
     __slots__ = (
-        "_at_s",
-        "_blind",
-        "_blind_until_s",
-        "_blind_work_s",
-        "_context_area",
-        "_head_since_s",
-        "_load_at_s",
-        "_most",
-        "_price",
-        "_sequence_area",
-        "_work_done_s",
-        "batch_s",
-        "belief",
-        "context_tokens",
-        "decoding",
-        "floor_s",
-        "free_at_s",
-        "in_flight",
-        "is_by_token",
-        "is_gone",
-        "kv_tokens",
-        "least_s",
-        "others",
-        "patient",
-        "patient_max",
-        "patient_seen_s",
-        "place",
-        "replica",
-        "replica_id",
-        "room_s",
-        "slots",
-        "speed",
-        "trust",
-        "usd_per_s",
-        "waiting",
-        "waiting_tokens",
-        "waiting_work_s",
+        *("_at_s", "_blind", "_blind_until_s", "_blind_work_s", "_context_area", "_head_since_s", "_heard"),
+        *("_load_at_s", "_most", "_price", "_sequence_area", "_work_done_s", "all_context_tokens"),
+        *("all_patient", "all_waiting", "all_waiting_tokens", "batch_s", "belief", "context_tokens"),
+        *("decoding", "floor_s", "free_at_s", "in_flight", "is_by_token", "is_gone", "key", "kv_tokens"),
+        *("least_s", "others", "patient", "patient_max", "patient_seen_s", "place", "replica", "replica_id"),
+        *("room_s", "slots", "speed", "trust", "usd_per_s", "waiting", "waiting_tokens", "waiting_work_s"),
     )
 
-    def __init__(self, replica: Replica, place: int, speed: PoolSpeed, now_s: float) -> None:
+    def __init__(self, replica: Replica, place: int, speed: PoolSpeed, now_s: float, key: str = "") -> None:
+        """`key` is what the engine goes by in all gateways."""
         self.place = place
+        self.key = key
         self.speed = speed
         self.in_flight = 0
         self.patient = 0  # in flight, of batch and background work: nobody was promised anything
@@ -73,7 +46,7 @@ class ReplicaState:
         self.waiting = 0  # in flight, without a first token
         self.decoding = 0
         self.is_gone = False  # its replica has left, and another may have its place
-        self.others = 0.0  # sequences it has from elsewhere, by its own account
+        self.others = 0.0  # sequences it has from elsewhere, as other workers report and by its own account
         self.waiting_tokens = 0.0  # uncached prompt tokens of those that wait
         self.waiting_work_s = 0.0  # the same, in seconds by the prior
         self.context_tokens = 0.0  # held by all in flight, prompts and half of their answers
@@ -92,6 +65,10 @@ class ReplicaState:
         self._load_at_s: float | None = None
         self._most = 0  # of ours in flight, since its gauges were last read
         self._sequence_area = self._context_area = self._work_done_s = 0.0
+        self._heard = HeardLoad(now_s)
+        # Ours and theirs, worked out with the rest.
+        self.all_context_tokens = self.all_waiting_tokens = 0.0
+        self.all_waiting = self.all_patient = 0
         self.publish(replica, now_s)
 
     def publish(self, replica: Replica, now_s: float) -> None:
@@ -110,12 +87,38 @@ class ReplicaState:
             self.kv_tokens = load.kv_tokens or self.kv_tokens
             if replica.load_at_s != self._load_at_s or replica.load_at_s is None:
                 # What it held when it was read is not known; ours was at most the most since it was read before.
-                self.others = max(0.0, float((load.running or 0) + (load.waiting or 0) - self._most))
+                self._heard.read_gauges(max(0.0, float((load.running or 0) + (load.waiting or 0) - self._most)))
+                self.others = self._heard.sequences()
                 self._load_at_s, self._most = replica.load_at_s, self.in_flight
                 self.speed.slots.learn(load.running or 0, load.waiting or 0, load.kv_share, now_s)
         slots = self.speed.slots.slots or max(prior.slots, self.speed.slots.most)
         self.slots = slots if replica.in_flight_max is None else min(slots, replica.in_flight_max)
         self._settle(now_s)
+
+    @property
+    def has_heard(self) -> bool:
+        """Whether other workers have something there, by what was heard last."""
+        return self._heard.in_flight > 0
+
+    def hear(self, load: ReplicaLoad, now_s: float) -> None:
+        """What other workers have in flight there, by their reports; it takes the place of what was heard before."""
+        self._pass(now_s)
+        self._heard.hear(load, now_s)
+        self.others = self._heard.sequences()
+        self._settle(now_s)
+
+    def load(self, now_s: float) -> ReplicaLoad:
+        """What this worker has in flight there, for the others."""
+        own_s = self.free_at_s - now_s
+        heard_s = self._heard.until_s - now_s
+        return ReplicaLoad(
+            in_flight=self.in_flight,
+            waiting=self.waiting,
+            patient=self.patient,
+            waiting_tokens=max(0.0, self.waiting_tokens),
+            context_tokens=max(0.0, self.context_tokens),
+            backlog_s=max(0.0, own_s - heard_s if heard_s > 0.0 else own_s),
+        )
 
     # What happens to its requests.
 
@@ -222,7 +225,7 @@ class ReplicaState:
         return (
             speed.step_s
             + speed.sequence_s * (self.in_flight + self.others + 1)
-            + speed.context_token_s * self.context_tokens
+            + speed.context_token_s * self.all_context_tokens
         )
 
     def usd(
@@ -260,20 +263,30 @@ class ReplicaState:
         """Time passes with what is in flight."""
         passed_s = now_s - self._at_s
         if passed_s > 0.0:
-            self._sequence_area += passed_s * (self.decoding + self.others)
+            heard = self._heard
+            self._sequence_area += passed_s * (self.decoding + self.others - heard.waiting)
             if self.decoding:
                 self._context_area += passed_s * self.context_tokens * self.decoding / self.in_flight
+            if heard.in_flight:
+                self._context_area += passed_s * heard.decoding_tokens
+                self._work_done_s += passed_s * self.speed.heard_prompt_share
             self._at_s = now_s
 
     def _settle(self, now_s: float) -> None:
         """What follows from the sums, worked out once for all forecasts until the next change."""
-        speed = self.speed
-        busy, context = self.in_flight + self.others, self.context_tokens
+        speed, heard = self.speed, self._heard
+        busy, context = self.in_flight + self.others, self.context_tokens + heard.context_tokens
+        self.all_context_tokens = context
+        self.all_waiting_tokens = self.waiting_tokens + heard.waiting_tokens
+        self.all_waiting = self.waiting + heard.waiting
+        self.all_patient = self.patient + heard.patient
         load, kv_load = (busy + 1) / self.slots, context * (1.0 + 1.0 / (busy + 1)) / self.kv_tokens
         if kv_load > load:
             load = kv_load
         self.room_s = (load - 1.0) * speed.answer_tokens * self.step_s if load > 1.0 else 0.0
         begins_s = self._blind_until_s if self._blind_until_s > now_s else now_s
+        if heard.until_s > now_s:
+            begins_s += heard.until_s - now_s
         if self.waiting:
             # The first in line is being computed since the one before left; the others have not begun.
             pace, work_s = speed.prompts, self.waiting_work_s

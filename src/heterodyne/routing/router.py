@@ -30,6 +30,8 @@ from heterodyne.routing.policies.slo import SloObjective
 from heterodyne.routing.prediction.pool_speed import PoolSpeed
 from heterodyne.routing.prediction.prior import UNKNOWN, Prior
 from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.reports.learned import LEARNED_SAMPLES_MIN, learned_of
+from heterodyne.routing.reports.report import LearnedSpeed, ReplicaLoad, engine_key, pool_key
 from heterodyne.routing.routing_choice import Forecast, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.snapshots import PoolSpeedSnapshot, ReplicaStateSnapshot
@@ -37,6 +39,7 @@ from heterodyne.routing.ticket import Ticket
 
 NO_RULE: Final = ModelRule()
 DEFAULT: Final = SloObjective()
+NOTHING: Final = ReplicaLoad()
 
 PriorOf = Callable[[Replica], Prior | None]
 
@@ -45,10 +48,20 @@ class Router:
     """One per worker, or per simulation. Never larger than the latest fleet it was given, plus its bounded indices."""
 
     def __init__(
-        self, fleet: FleetSnapshot, *, prior_of: PriorOf, chance: Chance, now_s: float, has_others: bool = False
+        self,
+        fleet: FleetSnapshot,
+        *,
+        prior_of: PriorOf,
+        chance: Chance,
+        now_s: float,
+        has_others: bool = False,
+        machine: str = "",
     ) -> None:
-        """`has_others`: other workers route to the same replicas, and get to know what was computed where."""
+        """`has_others`: other workers route to the same replicas, and get to know what was computed where. `machine`
+        is the name of this one: engines on its loopback interface are nobody else's."""
         self._prior_of = prior_of
+        self._machine = machine
+        self._by_key: dict[str, ReplicaState] = {}  # by what engines go by in all gateways
         self._chance = chance
         self._index = PrefixIndex()
         self._exact = ExactBlocks(self._index)
@@ -80,6 +93,9 @@ class Router:
             else:
                 state.publish(replica, now_s)
             self._limit(self._states[replica.id])
+        self._by_key = {engine_key(state.replica, self._machine): state for state in self._states.values()}
+        for key, state in self._by_key.items():
+            state.key = key
         pools = Counter(replica.pool for replica in fleet.replicas)
         self._speeds = {pool: speed for pool, speed in self._speeds.items() if pool in pools}
         for pool, speed in self._speeds.items():
@@ -182,7 +198,38 @@ class Router:
 
     def receive_gossip(self, message: bytes) -> int:
         """A message of another worker; raises `ValueError` where it cannot be read."""
-        return receive_gossip(message, self._index, self._place_of)
+        return receive_gossip(message, self._index, self._place_of, self._settle)
+
+    def keys(self) -> Mapping[ReplicaId, str]:
+        """What the engines of all replicas go by in all gateways."""
+        return {replica: state.key for replica, state in self._states.items()}
+
+    def loads(self, now_s: float) -> dict[str, ReplicaLoad]:
+        """What this worker has in flight, for others: by engine, of those that have something."""
+        return {key: state.load(now_s) for key, state in self._by_key.items() if state.in_flight}
+
+    def hear_loads(self, loads: Mapping[str, ReplicaLoad], now_s: float) -> None:
+        """What all other workers have in flight; it takes the place of what was heard before."""
+        for key, state in self._by_key.items():
+            load = loads.get(key)
+            if load is not None:
+                state.hear(load, now_s)
+            elif state.has_heard:
+                state.hear(NOTHING, now_s)
+
+    def learned(self, now_s: float) -> dict[str, LearnedSpeed]:
+        """What this worker has learned of each pool, for others."""
+        speeds = self._speeds.values()
+        return {speed.key: learned_of(speed, now_s) for speed in speeds if speed.heard_at_s > -inf}
+
+    def hear_learned(self, learned: Mapping[str, LearnedSpeed]) -> None:
+        """What all other workers have learned and send. A pool of which little is known here begins from that, once:
+        later its own requests teach it, or workers would believe what they have heard from themselves."""
+        for speed in self._speeds.values():
+            heard = learned.get(speed.key)
+            speed.heard_prompt_share = 0.0 if heard is None else heard.prompt_rate / speed.replicas
+            if heard is not None and heard.samples >= LEARNED_SAMPLES_MIN > speed.samples:
+                speed.try_begin_from(heard.ttft_factors, heard.itl_factors, heard.answer_tokens)
 
     @property
     def prefix_entries(self) -> int:
@@ -222,6 +269,7 @@ class Router:
         speed = self._speeds.get(replica.pool)
         if speed is None:
             speed = self._speeds[replica.pool] = PoolSpeed(self._prior_of(replica) or UNKNOWN)
+            speed.key = pool_key(replica)
         place = self._free_places.pop() if self._free_places else len(self._states)
         return ReplicaState(replica, place, speed, now_s)
 
@@ -231,9 +279,14 @@ class Router:
             self._limits[state.place] = state.kv_tokens
             self._index.limit(state.place, state.kv_tokens)
 
-    def _place_of(self, replica: ReplicaId) -> int | None:
-        state = self._states.get(replica)
+    def _place_of(self, key: str) -> int | None:
+        state = self._by_key.get(key)
         return None if state is None else state.place
+
+    def _settle(self, model: str, session: str, place: int) -> None:
+        model_router = self._model_routers.get(model)
+        if model_router is not None:
+            model_router.settle(session, place)
 
     def _leave(self, state: ReplicaState, now_s: float) -> None:
         """Requests still there end on a state that is not routed to."""

@@ -3,6 +3,7 @@
 from math import inf
 from typing import Final, final
 
+from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.arms import Arm
 from heterodyne.routing.kv.chain import EMPTY, Chain
@@ -15,6 +16,7 @@ class RoutingRequest:
     """One request, as far as its place in the fleet depends on it."""
 
     __slots__ = (
+        "among",
         "arm",
         "chain",
         "itl_slo_s",
@@ -50,6 +52,7 @@ class RoutingRequest:
         policy: str = "",
         pool: str = "",
         arm: Arm | None = None,
+        among: frozenset[ReplicaId] | None = None,
     ) -> None:
         self.model = model  # that is to answer: no alias
         self.tenant = tenant  # of its key
@@ -66,6 +69,7 @@ class RoutingRequest:
         self.policy = policy  # empty: the model's own
         self.pool = pool  # that is to answer; empty: any of its model
         self.arm = arm  # of a rollout, that it belongs to; None: there is none
+        self.among = among  # the only replicas that whoever forwards it can reach; None: any
 
     @property
     def has_slo(self) -> bool:
@@ -96,4 +100,5 @@ class RoutingRequest:
             policy=self.policy,
             pool=self.pool,
             arm=self.arm,
+            among=self.among,
         )

@@ -105,8 +105,8 @@ class Ticket:
         if first_at_s is None:
             # Batch work comes and goes in crowds: what one of it takes says more of the crowd than of the pool.
             if not self.request.streams and self.request.urgency is INTERACTIVE:
-                busy = state.in_flight + state.others
-                state.speed.learn_whole(forecast, now_s - self._started_at_s, output_tokens, busy, state.context_tokens)
+                busy, context = state.in_flight + state.others, state.all_context_tokens
+                state.speed.learn_whole(forecast, now_s - self._started_at_s, output_tokens, busy, context)
         elif output_tokens >= TOKENS_MIN:
             state.speed.learn_pace(forecast, now_s - first_at_s, output_tokens - 1, self._areas, state.areas(now_s))
 

@@ -13,4 +13,4 @@ class PieceLooks(NamedTuple):
 
     near: TextLook  # what is no longer than two windows
     far: TextLook  # all that may be longer; quick
-    join: Callable[[list[Finding]], list[Finding]]  # of what both have found, what one look would
+    join: Callable[[list[Finding]], list[Finding]]  # of what both have found what one look would, in order

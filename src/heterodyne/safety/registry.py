@@ -162,7 +162,7 @@ def _against_attacks(make: Callable[[GuardSettings], Finder]) -> GuardKind:
 
 
 GUARDS: dict[str, GuardKind] = {
-    "pii": GuardKind(version="3", make=_pii, heeds=("kinds", "locales")),
+    "pii": GuardKind(version="4", make=_pii, heeds=("kinds", "locales")),
     "secrets": GuardKind(version="1", make=_secrets, heeds=()),
     "injection": _against_attacks(_injection),
     # A tenth of the time, and what the rules do not know passes.

@@ -4,7 +4,7 @@ Text is held back only where something may have begun in it that a rule would ma
 is sent before it is known for what it is.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -53,6 +53,7 @@ class StreamCheck:
         self._shape: EventShape | None = None  # of events that only add words, and need not be read
         self._growing: StreamedText | None = None  # to which they add
         self._shapes_left = SHAPES_MAX
+        self._steps: Iterator[bytes | None] | None = None  # of what is said of the last event; None: all of it is
         self.events = 0  # with choices
 
     def __call__(self, data: bytes) -> tuple[bytes, ...]:
@@ -64,7 +65,7 @@ class StreamCheck:
         if self.is_over:
             return ()
         if data == DONE:
-            return (*self._rest(), DONE)
+            return self._begin(self._rest())
         try:
             event = _decode(data)
         except (ValueError, RecursionError) as error:
@@ -75,14 +76,38 @@ class StreamCheck:
         self.events += 1
         shape = try_shape(data, choices) if self._shapes_left else None
         self._envelope = event
-        before: list[bytes] = []
-        kept = [choice for choice in choices if type(choice) is not dict or self._is_kept(choice, before)]
+        if any(type(choice) is dict and choice.get("finish_reason") is not None for choice in choices):
+            return self._begin(self._ended(choices))
+        kept = [choice for choice in choices if type(choice) is not dict or self._is_kept(choice)]
         if shape is not None and not self._cut:
             self._shape, self._shapes_left = shape, self._shapes_left - 1
             self._growing = self._text(shape.index, "content")
-        if kept:
-            before.append(_encode({**event, "choices": kept}))
-        return tuple(before)
+        return (_encode({**event, "choices": kept}),) if kept else ()
+
+    @property
+    def owes(self) -> bool:
+        return self._steps is not None
+
+    def more(self) -> tuple[bytes, ...]:
+        made: list[bytes] = []
+        for one in self._steps or ():
+            if one is None:
+                return tuple(made)
+            made.append(one)
+        self._steps = None
+        return tuple(made)
+
+    @property
+    def asked(self) -> bytes:
+        return b""
+
+    def judged(self, verdicts: Sequence[GuardVerdict]) -> None:
+        raise AssertionError("nothing was asked")
+
+    def _begin(self, steps: Iterator[bytes | None]) -> tuple[bytes, ...]:
+        """The first of several steps, between which stands None."""
+        self._steps = steps
+        return self.more()
 
     def _plain(self, shape: EventShape, growing: StreamedText, text: str) -> tuple[bytes, ...]:
         """The same of an event that only adds to the words of one choice."""
@@ -95,8 +120,8 @@ class StreamCheck:
 
     @property
     def is_over(self) -> bool:
-        """Whether every choice was cut off."""
-        return self._open <= 0
+        """Whether every choice was cut off, and nothing more is to be said."""
+        return self._open <= 0 and self._steps is None
 
     @property
     def id(self) -> str:
@@ -107,26 +132,42 @@ class StreamCheck:
         created = self._envelope.get("created")
         return created if type(created) is int else 0
 
-    def _is_kept(self, choice: dict[str, Any], before: list[bytes]) -> bool:
-        """Whether the event says anything of the choice; what has to be said before it is added to `before`."""
+    def _is_kept(self, choice: dict[str, Any]) -> bool:
+        """Whether an event that does not end it says anything of a choice."""
         index = choice.get("index", 0)
-        if index in self._cut:
-            return False
-        finish = choice.get("finish_reason")
+        says = index not in self._cut and self._says(choice, index)
+        if says and index in self._cut:
+            choice["finish_reason"] = CUT
+        return says
+
+    def _says(self, choice: dict[str, Any], index: int) -> bool:
         delta = choice.get("delta")
         says = self._edit(index, "", delta if isinstance(delta, dict) else choice)
         if choice.get("logprobs") is not None and (self._holds or self._placeholders.values):
             choice["logprobs"] = None  # they would tell what is held back
-        if finish is not None and index not in self._cut:
-            # What was held back goes between the words of the last event and its end.
-            if says:
-                before.append(_encode({**self._envelope, "choices": [{**choice, "finish_reason": None}]}))
-                name, nothing = ("delta", {}) if isinstance(delta, dict) else ("text", "")
+        return says
+
+    def _ended(self, choices: list[Any]) -> Iterator[bytes | None]:
+        """An event that ends choices: what was held back goes between the words of the event and its end."""
+        event, kept = self._envelope, []
+        for choice in choices:
+            if type(choice) is not dict or choice.get("finish_reason") is None:
+                if type(choice) is not dict or self._is_kept(choice):
+                    kept.append(choice)
+                continue
+            index = choice.get("index", 0)
+            if index in self._cut:
+                continue
+            if self._says(choice, index) and index not in self._cut:
+                yield _encode({**event, "choices": [{**choice, "finish_reason": None}]})
+                name, nothing = ("delta", {}) if isinstance(choice.get("delta"), dict) else ("text", "")
                 choice[name] = nothing
-            before += self._flushed(index)
-        if index in self._cut:
-            choice["finish_reason"] = CUT
-        return says or finish is not None
+            yield from self._flushed(index)
+            if index in self._cut:
+                choice["finish_reason"] = CUT
+            kept.append(choice)
+        if kept:
+            yield _encode({**event, "choices": kept})
 
     def _edit(self, index: int, path: str, holder: dict[str, Any]) -> bool:
         """Put into each text what may be sent of it now; False where nothing is left that says anything."""
@@ -174,28 +215,31 @@ class StreamCheck:
             )
         return growing
 
-    def _flushed(self, index: int) -> list[bytes]:
-        """Events with what was held back of a choice."""
-        events = []
+    def _flushed(self, index: int) -> Iterator[bytes | None]:
+        """Events with what was held back of a choice; each look at some of it is a step."""
+        is_first = True
         for (number, path), growing in self._texts.items():
-            if number == index and index not in self._cut:
+            while number == index and index not in self._cut:
+                if not is_first and not growing.is_closed:
+                    yield None
+                is_first = False
                 text = growing.close()
                 if text:
-                    events.append(self._event(index, path, text))
+                    yield self._event(index, path, text)
                 if growing.is_cut:
                     self._end(index)
-        return events
+                if growing.is_closed:
+                    break
 
-    def _rest(self) -> list[bytes]:
+    def _rest(self) -> Iterator[bytes | None]:
         """The same of all choices, at the end of a stream that did not say why it ended."""
-        events = []
         for index in dict.fromkeys(index for index, _ in self._texts):
             if index not in self._cut:
-                events += self._flushed(index)
+                yield from self._flushed(index)
                 if index in self._cut:
                     path = "text" if (index, "text") in self._texts else "content"
-                    events.append(self._event(index, path, "", finish=CUT))
-        return events
+                    yield self._event(index, path, "", finish=CUT)
+        yield DONE
 
     def _event(self, index: int, path: str, text: str, *, finish: str | None = None) -> bytes:
         choice = {"index": index, **grown_by(path, text), "finish_reason": finish}

@@ -75,12 +75,19 @@ class StreamedText:
         return text if self._restorer is None else self._restorer.feed(text)
 
     def close(self) -> str:
-        """What was held back, at the end."""
-        text = ""
+        """What was held back, at the end; as long as it is not closed there is more."""
+        text, restorer = "", self._restorer
         if self._window is not None:
             judged = self._judged(self._window.close())
             text = judged if self._holds else ""
-        return text if self._restorer is None else self._restorer.feed(text) + self._restorer.close()
+        if restorer is None:
+            return text
+        return restorer.feed(text) + (restorer.close() if self.is_closed else "")
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is held back."""
+        return self._window is None or self._window.is_empty
 
     def _looked(self, looks: Sequence[Look | None], text: str) -> list[Finding]:
         """What they find, one for each of the rules."""
@@ -129,12 +136,14 @@ class StreamedText:
 
 
 def _joined(findings: list[Finding]) -> list[Finding]:
-    """Without those that overlap surer ones of the same rule."""
+    """Without those that overlap surer ones of the same rule; in order."""
     by_rule: dict[int, list[Finding]] = {}
     for finding in findings:
         assert isinstance(finding, RuleFinding)
         by_rule.setdefault(finding.rule_number, []).append(finding)
-    return [finding for found in by_rule.values() for finding in resolve(found)]
+    if len(by_rule) == 1:
+        return resolve(findings)
+    return sorted((finding for found in by_rule.values() for finding in resolve(found)), key=place)
 
 
 def _settle(rules: Sequence[GuardRule]) -> Settle | None:

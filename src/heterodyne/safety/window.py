@@ -18,6 +18,7 @@ STEP_CHARACTERS: Final = 32
 KEPT_TIMES: Final = 8  # as much of what was sent as context is
 PIECE_CHARACTERS: Final = 256  # of a long run, that are looked at in one go
 FINDINGS_MAX: Final = 256  # that are reported at once; the text behind them goes with the next chunk
+HELD_TIMES: Final = 4  # as much as a window, of findings that overlap each other
 SPACES: Final = " \n\t\r"
 SPACES_MAX: Final = 64  # that wait for a word behind them; a model that has lost its way writes them without end
 # What keys, tokens and addresses are made of. Words of a text are too, and end soon.
@@ -66,6 +67,8 @@ class StreamWindow:
         self._run_start = -1  # in the held text, of a run that fills the window already; -1: there is none
         self._looked = 0  # characters of the held text before which findings near at hand are known ...
         self._known: list[Finding] = []  # ... which are these
+        self._over: list[Finding] = []  # that began in what was sent
+        self._last: list[Finding] | None = None  # all in what is held, when no more comes
 
     def feed(self, chunk: str) -> Released:
         """What may be sent after one more chunk."""
@@ -74,7 +77,7 @@ class StreamWindow:
 
     def feed_plain(self, chunk: str) -> str | None:
         """The same where there is nothing to look for yet, as nearly always; None: it has to go to `feed_any`."""
-        if self._run_start >= 0:
+        if self._run_start >= 0 or self._over:
             return None
         held = self._held + chunk
         if len(held) >= self._window:
@@ -105,7 +108,7 @@ class StreamWindow:
         self._run_start = -1
         if self._settle is not None:
             plain, judged, until = places(held) if self._knows_plain else (*self._settle(held), 0)
-            if plain == judged and len(held) - plain < self._window:
+            if plain == judged and len(held) - plain < self._window and not self._over:
                 plain = _word_end(held, plain)
                 self._until = max(0, until - plain)
                 return self._released(held, plain) if plain else self._hold(held)
@@ -116,8 +119,13 @@ class StreamWindow:
         return self._release(settled) if settled else NOTHING_YET
 
     def close(self) -> Released:
-        """The rest, when the stream has ended."""
+        """The rest when the stream has ended, or so much of it as has FINDINGS_MAX findings; the next call has more."""
         return self._release(len(self._held), is_last=True) if self._held else NOTHING_YET
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is held."""
+        return not self._held
 
     def _look_ahead(self) -> None:
         """TextLook at the pieces of a run behind which there is as much of it as a finding may have."""
@@ -140,13 +148,19 @@ class StreamWindow:
         return [_moved(one, begin) for one in found] if begin else list(found)
 
     def _findings(self) -> list[Finding]:
-        """All in what is held."""
+        """All in what is held, in their order."""
         looks = self._in_pieces
+        if self._last is not None:
+            return self._last
         if not self._looked or looks is None:
-            return self._seen(self._look, 0, len(self._held))
-        near = self._seen(looks.near, self._looked, len(self._held))
-        known = self._known + [one for one in near if one.start >= self._looked]
-        return looks.join(known + self._seen(looks.far, 0, len(self._held)))
+            found = self._seen(self._look, 0, len(self._held))
+        else:
+            near = self._seen(looks.near, self._looked, len(self._held))
+            known = self._known + [one for one in near if one.start >= self._looked]
+            found = looks.join(known + self._seen(looks.far, 0, len(self._held)))
+            if not self._over and found and found[0].start >= 0:
+                return found
+        return sorted((one for one in (*found, *self._over) if one.end > 0), key=place)
 
     def _settled(self, judged: int) -> int:
         """How many of the held characters no unfinished finding can hold; 0 when a look is not worth its while."""
@@ -164,34 +178,47 @@ class StreamWindow:
                     self._run_start = run_start
         return _word_end(held, max(settled, 0))
 
-    def _release(self, settled: int, *, is_last: bool = False) -> Released:
-        """At most the first `settled` held characters, with what was found in them."""
-        inside: list[Finding] = []
-        found = [finding for finding in self._findings() if finding.end > 0]
-        known: list[Finding] = []  # still, when what was found first is gone
-        if len(found) > FINDINGS_MAX and not is_last:
-            found.sort(key=place)
-            settled, known = min(settled, found[FINDINGS_MAX].start), found[FINDINGS_MAX:]
-        for finding in found:
-            start, end = finding.start, finding.end
-            if start >= settled:
-                continue
-            if start < 0:  # it began in what was sent, as the end of a finding that did not fit
-                start = 0
-            if end > settled:
-                if end - start < self._window and settled < len(self._held):
-                    settled = start  # it may go on in the next chunk
-                    continue
-                settled = end
-            inside.append(structs.replace(finding, start=start, end=end))
-        inside = [finding for finding in inside if finding.end <= settled]
+    def _release(self, most: int, *, is_last: bool = False) -> Released:
+        """At most the first held characters, with what was found in them."""
+        found = self._findings()
+        settled, is_too_many = most, False
+        if len(found) > FINDINGS_MAX and found[FINDINGS_MAX].start > 0:
+            settled, is_too_many = min(most, found[FINDINGS_MAX].start), True
+        settled = self._between(found, settled, most)
         if not settled:
             return NOTHING_YET
+        # One that began in what was sent is the end of a finding that did not fit.
+        inside = [
+            structs.replace(one, start=max(one.start, 0), end=min(one.end, settled))
+            for one in found
+            if one.start < settled
+        ]
+        left = [_moved(one, -settled) for one in found if one.end > settled]
         released = self._released(self._held, settled, tuple(inside))
-        if known and self._in_pieces is not None:
+        self._over = [one for one in left if one.start < 0]
+        if is_last:
+            self._last = left
+        elif is_too_many and self._in_pieces is not None:
             self._looked = max(0, len(self._held) - self._window)
-            self._known = [_moved(one, -settled) for one in known if one.start - settled < self._looked]
+            self._known = [one for one in left if 0 <= one.start < self._looked]
         return released
+
+    def _between(self, found: list[Finding], settled: int, most: int) -> int:
+        """A place up to `most` that no finding goes over: `settled`, if need be less, or more where one is too long to
+        be waited for.
+
+        Of findings that overlap each other without end some go over it.
+        """
+        end = settled
+        for finding in found:
+            if finding.start >= end:
+                break
+            if finding.end > end and (finding.end <= most or finding.end - max(finding.start, 0) >= self._window):
+                end = finding.end
+        for finding in reversed(found):
+            if finding.start < end < finding.end:  # it may go on in the next chunk
+                end = max(finding.start, 0)
+        return settled if len(self._held) - end > HELD_TIMES * self._window and end < settled else end
 
     def _hold(self, held: str) -> Released:
         if self._run_start >= 0:

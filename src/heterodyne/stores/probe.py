@@ -12,6 +12,7 @@ from msgspec import Struct
 from heterodyne.domain.errors import StoreInvalid, StoreUnavailable
 from heterodyne.stores.open_store import DRIVER_MISSING, POSTGRES_SCHEMES, sqlite_path, unknown_scheme
 from heterodyne.stores.redis.leases import RedisLeases
+from heterodyne.stores.redis.reports import RedisReports
 from heterodyne.stores.sql.migration import missing
 from heterodyne.stores.sql.schema.catalogue import MIGRATIONS
 from heterodyne.stores.sqlite.file import APPLICATION_ID, translated
@@ -44,6 +45,15 @@ async def probe_redis(url: str) -> StoreStatus:
         return StoreStatus(words="answers", clock_s=await leases.clock_s())
     finally:
         await leases.close()
+
+
+async def probe_reports(url: str) -> StoreStatus:
+    """The same of the Redis through which gateways tell each other of their fleet."""
+    reports = RedisReports(url, timeout_s=REDIS_TIMEOUT_S)
+    try:
+        return StoreStatus(words=f"answers; {await reports.senders()} workers report")
+    finally:
+        await reports.close()
 
 
 def _probe_file(path: Path) -> StoreStatus:

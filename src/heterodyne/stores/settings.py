@@ -21,6 +21,15 @@ class StoreSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         str | None,
         Meta(description="Redis or Valkey that keeps the limits of several gateways together; unset: in this gateway."),
     ] = None
+    fleet_url: Annotated[
+        str | None,
+        Meta(
+            description="Redis or Valkey through which gateways that share replicas tell each other what they have in "
+            "flight where, which replicas they leave out, what they have learned and which prompt was computed where; "
+            "unset: each goes by what it sees itself. No request waits for it. Whoever can write there can steer load: "
+            "use `rediss://` and a password."
+        ),
+    ] = None
     cache_url: Annotated[
         str | None,
         Meta(

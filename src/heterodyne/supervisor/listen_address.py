@@ -1,4 +1,4 @@
-"""Claims the ports of the gateway and the console for the supervisor's lifetime, or says who has them."""
+"""Claims the ports of gateway, endpoint picker and console for the supervisor's lifetime, or says who has them."""
 
 import errno
 import socket
@@ -7,10 +7,11 @@ from pathlib import Path
 from heterodyne.domain.errors import PortInUse, SettingsInvalid
 
 
-def claim(host: str, port: int) -> socket.socket:
+def claim(host: str, port: int, section: str = "gateway") -> socket.socket:
     """A bound socket that never listens: it holds the number while workers share the port."""
+    elsewhere = "--port, or HETERODYNE_GATEWAY__PORT" if section == "gateway" else f"HETERODYNE_{section.upper()}__PORT"
     # Bound once without sharing: with it, a second gateway would silently take half of the connections.
-    with _bind(host, port, "gateway", "--port, or HETERODYNE_GATEWAY__PORT") as probe:
+    with _bind(host, port, section, elsewhere) as probe:
         family, (name, _, *scope) = probe.family, probe.getsockname()
     holder = socket.socket(family)
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

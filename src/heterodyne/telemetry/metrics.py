@@ -63,6 +63,16 @@ certificate_ends = Gauge(
     "When a certificate that we show is over, by the setting that names it.",
     ("setting",),
 )
+discovery_heard = Gauge(
+    "heterodyne_fleet_discovery_heard_timestamp_seconds",
+    "When the cluster of a pool that is discovered was last known to be as it is here; it serves on as it was then.",
+    ("pool",),
+)
+discovery_problems = Gauge(
+    "heterodyne_fleet_discovery_problems",
+    "What keeps replicas of a discovered pool away, or is not known of them, by what it is.",
+    ("pool", "problem"),
+)
 certificate_failures = Counter(
     "heterodyne_certificate_failures_total",
     "Files of certificates that were written anew and could not be taken; the last ones go on to hold.",
@@ -470,6 +480,25 @@ gossip_dropped = Counter(
     "and prompts that were not told in time (overflow).",
     ("reason",),
 )
+report_peers = SharedGauge(
+    "heterodyne_routing_report_peers",
+    "Workers, of this and other gateways, whose reports of the fleet count now; 0 where `stores.fleet_url` is not set "
+    "or nobody else is heard.",
+)
+report_age = SharedGauge(
+    "heterodyne_routing_report_age_seconds", "How old the oldest report is that counts; older ones are forgotten."
+)
+reports_away = SharedGauge(
+    "heterodyne_routing_reports_away",
+    "1 while the store of `stores.fleet_url` does not answer a worker, which then goes by what it sends itself.",
+)
+report_bytes = Counter(
+    "heterodyne_routing_report_bytes_total", "What went to that store, and what was heard from it.", ("direction",)
+)
+report_failures = Counter(
+    "heterodyne_routing_report_failures_total", "Turns in which that store did not answer in time."
+)
+reports_malformed = Counter("heterodyne_routing_reports_malformed_total", "Reports that could not be read.")
 records_dropped = Counter(
     "heterodyne_telemetry_records_dropped_total", "Request records lost because the writer fell behind."
 )
@@ -560,6 +589,8 @@ ALL: tuple[Meter, ...] = (
     scaling_short,
     scaling_wanted,
     scaling_cold_start,
+    discovery_heard,
+    discovery_problems,
     cache_answers,
     cache_saved_usd,
     cache_entries_refused,
@@ -652,6 +683,12 @@ ALL: tuple[Meter, ...] = (
     gossip_sent,
     gossip_received,
     gossip_dropped,
+    report_peers,
+    report_age,
+    reports_away,
+    report_bytes,
+    report_failures,
+    reports_malformed,
     records_dropped,
     writes_failed,
     batch_lines,

@@ -80,7 +80,9 @@ class EngineCall:
 class ScriptedEngine:
     """Answers GETs as a healthy engine does and POSTs by its behaviour, which may be replaced at any time."""
 
-    def __init__(self, behaviour: Behaviour, *, model: str = "scripted") -> None:
+    def __init__(
+        self, behaviour: Behaviour, *, model: str = "scripted", host: str = "127.0.0.1", port: int = 0
+    ) -> None:
         self.behaviour = behaviour
         self.is_healthy = True
         self.calls: list[EngineCall] = []
@@ -89,16 +91,17 @@ class ScriptedEngine:
         self.tasks: set[asyncio.Task[None]] = set()
         self._model = model
         self._server: asyncio.Server | None = None
-        self.port = 0
+        self._host = host
+        self.port = port  # 0: a free one, until it listens
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self._host}:{self.port}"
 
     async def open(self) -> None:
         """Listen; on the same port as before after `close`."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: _Connection(self), "127.0.0.1", self.port)
+        self._server = await loop.create_server(lambda: _Connection(self), self._host, self.port)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def close(self) -> None:

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from heterodyne.admission.callers import CONSOLE, LOCAL, STRANGER, CallerRing
+from heterodyne.admission.callers import CONSOLE, LOCAL, PROXY, STRANGER, CallerRing
 from heterodyne.domain.errors import Unauthenticated
 from heterodyne.domain.tenant import RESERVED_ORGANISATIONS, Caller, KeyId, OrganisationId, ProjectId, TenantSnapshot
 from heterodyne.domain.urgency import Tier
@@ -141,8 +141,8 @@ def test_the_consoles_key_is_a_caller_of_its_own_and_opens_beside_others() -> No
 
 def test_callers_that_no_database_knows_have_reserved_organisations() -> None:
     static = RING.check(b"Bearer static", 0.0)
-    assert {one.organisation for one in (LOCAL, CONSOLE, STRANGER, static)} == RESERVED_ORGANISATIONS
-    assert all(one.project.startswith(f"{one.organisation}/") for one in (LOCAL, CONSOLE, STRANGER, static))
+    assert {one.organisation for one in (LOCAL, CONSOLE, STRANGER, PROXY, static)} == RESERVED_ORGANISATIONS
+    assert all(one.project.startswith(f"{one.organisation}/") for one in (LOCAL, CONSOLE, STRANGER, PROXY, static))
 
 
 def test_a_key_is_found_by_its_id_for_as_long_as_it_works() -> None:

@@ -10,6 +10,7 @@ from heterodyne.alerts.signals import (
     AuditSignals,
     BooksSignals,
     CertificateSignals,
+    DiscoverySignals,
     DriftSignals,
     LimitSignals,
     ModelSignals,
@@ -237,6 +238,11 @@ def test_guards_that_cannot_look(failures: int, is_firing: bool) -> None:
     assert bool(fires("guards_failing", Signals(at=0.0, guard_failures=failures))) is is_firing
 
 
+@pytest.mark.parametrize(("away", "is_firing"), [(False, False), (True, True)])
+def test_gateways_that_do_not_hear_of_each_other(away: bool, is_firing: bool) -> None:
+    assert bool(fires("gateways_apart", Signals(at=0.0, reports_away=away))) is is_firing
+
+
 def test_a_policy_that_holds_keys_fires_and_one_that_holds_none_does_not() -> None:
     held = (AbuseSignals(policy="spread", keys=3), AbuseSignals(policy="cost", keys=0))
     assert fires("abuse_found", Signals(at=0.0, abuse=held)) == ["spread"]
@@ -251,6 +257,11 @@ def test_certificates_that_are_soon_over_and_those_that_are() -> None:
     signals = Signals(at=0.0, certificates=seen)
     assert fires("certificate_ending", signals) == ["soon"]
     assert fires("certificate_over", signals) == ["over"]
+
+
+def test_a_cluster_that_was_not_heard_for_long() -> None:
+    seen = tuple(DiscoverySignals(pool=pool, heard_at=at) for pool, at in (("a", 999.0), ("b", 600.0), ("never", None)))
+    assert fires("discovery_silent", Signals(at=1000.0, discoveries=seen)) == ["b"]
 
 
 @pytest.mark.parametrize("name", BY_NAME)

@@ -11,15 +11,26 @@ from heterodyne.gateway.stream_turns import SLICE_BYTES, TURN_S, WAITING_BYTES_M
 
 
 class Taker:
-    """A relay and its owner; a look at anything takes two turns' time."""
+    """A relay, its owner and what policies do; a look at anything takes two turns' time."""
+
+    owes = False
 
     def __init__(self) -> None:
         self.said: list[bytes] = []
         self.paused: list[bool] = []
         self.is_over = self.is_slow = False
         self.work: Any = None
-        self.turns = StreamTurns(self.guard)
+        self.turns = StreamTurns(self)
         self.turns.begin(self, self)
+
+    def __call__(self, data: bytes) -> tuple[bytes, ...]:
+        return self.guard(data)
+
+    def more(self, _: bytes = b"") -> tuple[bytes, ...]:
+        raise AssertionError("nothing is owed")
+
+    def try_ask(self, then: Callable[[], None]) -> Any:
+        return None
 
     def guard(self, data: bytes) -> tuple[bytes, ...]:
         time.sleep(2 * TURN_S)
@@ -132,3 +143,58 @@ async def test_nothing_is_said_after_the_end() -> None:
             taker.turns.cancel()
         await asyncio.sleep(0.02)
         assert (len(taker.said), ended, taker.turns.is_behind) == (told, [], False)
+
+
+class Owing(Taker):
+    """Tells three parts in the place of each event, the first of which is asked to be judged elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left: list[bytes] = []
+        self.then: Callable[[], None] | None = None
+        self.asks = 1
+        self.cancelled = False
+
+    def guard(self, data: bytes) -> tuple[bytes, ...]:
+        self.left, self.owes = [data, data], True
+        return (data,)
+
+    def more(self, _: bytes = b"") -> tuple[bytes, ...]:
+        made = self.left.pop()
+        self.owes = bool(self.left)
+        return (made,)
+
+    def try_ask(self, then: Callable[[], None]) -> Any:
+        if not self.asks:
+            return None
+        self.asks, self.then = self.asks - 1, then
+        return self
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+async def test_what_is_owed_of_an_event_comes_before_the_next_and_waits_for_what_is_judged_elsewhere() -> None:
+    taker = Owing()
+    taker.look = lambda data: taker.said.extend(taker.turns.event(data))  # type: ignore[method-assign]
+    taker.turns.take(event("a"))
+    taker.turns.take(event("b"))
+    ended: list[bool] = []
+    taker.turns.end(lambda: ended.append(True))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert (words(taker.said), taker.turns.is_behind) == ("a", True)
+    assert taker.then is not None
+    taker.then()
+    await wait_until(lambda: bool(ended))
+    assert words(taker.said) == "aaabbb"
+
+
+async def test_what_is_judged_elsewhere_is_not_waited_for_when_the_client_has_left() -> None:
+    taker = Owing()
+    taker.look = lambda data: taker.said.extend(taker.turns.event(data))  # type: ignore[method-assign]
+    taker.turns.take(event("a"))
+    await wait_until(lambda: taker.then is not None)
+    taker.turns.cancel()
+    assert taker.cancelled
+    assert not taker.turns.is_behind

@@ -11,7 +11,8 @@ from heterodyne.safety.placeholders import NOTHING, Masker, Placeholders
 from heterodyne.safety.settings import GuardSettings
 from heterodyne.safety.stream_check import StreamCheck
 from heterodyne.safety.streamed_text import StreamedText
-from tests.support.guards import BLOCKS, MASKS, SECRET, plan
+from heterodyne.safety.window import FINDINGS_MAX
+from tests.support.guards import BLOCKS, MASKS, SECRET, all_of, plan
 
 
 def event(index: int = 0, finish: str | None = None, **delta: Any) -> bytes:
@@ -27,7 +28,7 @@ class Stream:
 
     def feed(self, *events: bytes) -> "Stream":
         for data in events:
-            self.sent += [json.loads(one) for one in self.check(data) if one != b"[DONE]"]
+            self.sent += [json.loads(one) for one in all_of(self.check, data) if one != b"[DONE]"]
         return self
 
     def said(self, name: str = "content", index: int = 0) -> str:
@@ -193,3 +194,35 @@ def test_the_address_of_a_page_is_masked_whole_however_long_it_is() -> None:
     text = StreamedText(rules, NOTHING, Masker(), lambda _: None, where="content")
     said = [text.feed(piece) for piece in (*(address[at : at + 40] for at in range(0, len(address), 40)), " is it")]
     assert "".join((*said, text.close())) == "<URL_1> is it"
+
+
+def test_the_end_of_a_stream_with_very_many_findings_comes_in_steps() -> None:
+    stream = Stream(MASKS)
+    text = "a@b.com:" * 600
+    stream.feed(*(event(content=text[at : at + 100]) for at in range(0, len(text), 100)))
+    assert stream.said() == ""
+    steps = [stream.check(event(finish="stop"))]
+    while stream.check.owes:
+        steps.append(stream.check.more())
+    assert len(steps) == 600 // FINDINGS_MAX + 1
+    stream.sent = [json.loads(one) for step in steps for one in step]
+    assert stream.said().count("<EMAIL") == len(stream.verdicts) == 600
+    assert "@" not in stream.said()
+    assert stream.finishes == ["stop"]
+
+
+def test_each_text_that_is_held_back_is_a_step_of_the_end() -> None:
+    stream = Stream(MASKS).feed(event(content="well, A"), event(reasoning="so, B"))
+    steps = [stream.check(b"[DONE]")]
+    while stream.check.owes:
+        steps.append(stream.check.more())
+    assert [len(step) for step in steps] == [1, 2]
+
+
+def test_a_stream_that_is_cut_at_its_end_is_over_when_that_was_told() -> None:
+    stream = Stream(BLOCKS).feed(event(content="take it "), event(reasoning=SECRET))
+    stream.sent += [json.loads(one) for one in stream.check(event(finish="stop"))]
+    assert not stream.check.is_over
+    stream.sent += [json.loads(one) for one in stream.check.more()]
+    assert stream.check.is_over
+    assert stream.finishes == ["content_filter"]

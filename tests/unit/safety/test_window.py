@@ -1,14 +1,18 @@
 """A stream is held back until nothing in it can be part of a finding."""
 
 import re
+from collections.abc import Callable, Iterable
 
-from heterodyne.safety.finding import Finding
+import pytest
+
+from heterodyne.safety.finding import Finding, Released
 from heterodyne.safety.overlaps import resolve
 from heterodyne.safety.piece_looks import PieceLooks
 from heterodyne.safety.pii.finder import PIIFinder
 from heterodyne.safety.settled import settle
 from heterodyne.safety.window import (
     FINDINGS_MAX,
+    HELD_TIMES,
     PIECE_CHARACTERS,
     SPACES_MAX,
     WINDOW_CHARACTERS,
@@ -20,6 +24,15 @@ NUMBER = re.compile(r"\b[0-9]{4}\b")
 
 def numbers(text: str) -> list[Finding]:
     return [Finding(start=match.start(), end=match.end(), rule="number") for match in NUMBER.finditer(text)]
+
+
+def starts(said: Iterable[Released]) -> list[int]:
+    """Of findings, in all that was said."""
+    at, found = 0, []
+    for one in said:
+        found += [at + finding.start for finding in one.findings]
+        at += len(one.text)
+    return found
 
 
 def test_nothing_leaves_while_it_is_within_the_window():
@@ -88,10 +101,11 @@ def test_a_long_run_is_looked_at_in_pieces_as_it_comes():
     window = StreamWindow(numbers, window=64, context=16, run_max=8192, settle=settle, in_pieces=looks_at(seen))
     run = "ab/1234/cd" * 600
     assert "".join(window.feed(run[at : at + 32]).text for at in range(0, len(run), 32)) == ""
-    first, rest = window.feed(" and so on"), window.close()
-    assert first.text + rest.text == f"{run} and so on"
-    starts = [one.start for one in first.findings] + [len(first.text) + one.start for one in rest.findings]
-    assert starts == [match.start() for match in NUMBER.finditer(run)]
+    said = [window.feed(" and so on")]
+    while not window.is_empty:
+        said.append(window.close())
+    assert "".join(one.text for one in said) == f"{run} and so on"
+    assert starts(said) == [match.start() for match in NUMBER.finditer(run)]
     assert max(seen) <= 16 + PIECE_CHARACTERS + 2 * 64
     assert sum(seen) < 2 * len(run)
 
@@ -119,10 +133,61 @@ def test_of_very_many_findings_some_are_reported_with_each_chunk():
     said = [window.feed(run[at : at + 50]) for at in range(0, len(run), 50)]
     said += [window.feed(" word") for _ in range(20)]
     assert max(len(one.findings) for one in said) == FINDINGS_MAX
-    said.append(window.close())
-    at, found = 0, []
-    for one in said:
-        found += [at + finding.start for finding in one.findings]
-        at += len(one.text)
-    assert found == [match.start() for match in NUMBER.finditer(run)]
+    while not window.is_empty:
+        said.append(window.close())
+    assert starts(said) == [match.start() for match in NUMBER.finditer(run)]
     assert len(said[-1].findings) == 0
+
+
+def test_the_end_of_a_stream_is_told_in_parts_where_very_much_was_found() -> None:
+    looks: list[int] = []
+    window = StreamWindow(numbers, window=64, context=16, run_max=16384, settle=settle, in_pieces=looks_at(looks))
+    run = "/1234" * 2000
+    assert "".join(window.feed(run[at : at + 50]).text for at in range(0, len(run), 50)) == ""
+    before, said = len(looks), []
+    while not window.is_empty:
+        said.append(window.close())
+    assert "".join(one.text for one in said) == run
+    assert [len(one.findings) for one in said] == [FINDINGS_MAX] * (2000 // FINDINGS_MAX) + [2000 % FINDINGS_MAX]
+    assert len(looks) == before + 1, "what is known at its end is not looked for again"
+
+
+def phrases(*every: str) -> Callable[[str], list[Finding]]:
+    def look(text: str) -> list[Finding]:
+        return [
+            Finding(start=match.start(), end=match.end(), rule=phrase)
+            for phrase in every
+            for match in re.finditer(f"(?={phrase})", text)
+            for match in [re.compile(phrase).match(text, match.start())]
+            if match is not None
+        ]
+
+    return look
+
+
+def masked(window: StreamWindow, chunks: Iterable[str]) -> str:
+    """What was said, with a mark for each character of a finding."""
+    said = [window.feed(chunk) for chunk in chunks]
+    while not window.is_empty:
+        said.append(window.close())
+    made = ""
+    for one in said:
+        hidden = {at for finding in one.findings for at in range(finding.start, finding.end)}
+        made += "".join("#" if at in hidden else character for at, character in enumerate(one.text))
+    return made
+
+
+@pytest.mark.parametrize("times", [1, 7, 40])
+def test_of_findings_that_overlap_no_character_is_sent(times: int) -> None:
+    text = f"well, {'aaaa bbbb cccc ' * times}and {'so on ' * 30}"
+    hidden = re.sub("[abc]{4}[abc ]*[abc]{4}", lambda match: "#" * len(match[0]), text)
+    for size in range(1, 70):
+        window = StreamWindow(phrases("aaaa bbbb", "bbbb cccc", "cccc aaaa"), window=16, context=8, step=1)
+        assert masked(window, (text[at : at + size] for at in range(0, len(text), size))) == hidden
+
+
+def test_findings_that_overlap_without_end_are_not_held_without_end() -> None:
+    window, held = StreamWindow(phrases("a b", "b a"), window=16, context=8, step=1), 0
+    for _ in range(200):
+        held += len("a b ") - len(window.feed("a b ").text)
+        assert held <= (HELD_TIMES + 2) * 16

@@ -12,7 +12,7 @@ from heterodyne.cli.doctor.folder import folder_finding
 from heterodyne.config.settings import Settings
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.stores.open_store import state_folder
-from heterodyne.stores.probe import StoreStatus, probe_database, probe_prompts, probe_redis
+from heterodyne.stores.probe import StoreStatus, probe_database, probe_prompts, probe_redis, probe_reports
 
 TOPIC = "stores"
 ELSEWHERE = "set XDG_STATE_HOME, or the folder's own setting, to a folder that can"
@@ -34,18 +34,25 @@ def stores(settings: Settings) -> Iterator[DoctorFinding]:
     yield from _store("database", probe_database(settings.stores.url, os.environ), "repair or change stores.url")
     if settings.stores.redis_url is not None:
         yield from _store("redis", probe_redis(settings.stores.redis_url), "start it, or change stores.redis_url")
+    if settings.stores.fleet_url is not None:
+        advice = "start it, or change stores.fleet_url; until then gateways go by what each sees itself"
+        yield from _store("fleet reports", probe_reports(settings.stores.fleet_url), advice, FindingState.WARNING)
     if settings.stores.prompts_url is not None:
         yield from _store("prompts", probe_prompts(settings.stores.prompts_url), "repair or change stores.prompts_url")
 
 
-def _store(name: str, look: Awaitable[StoreStatus], advice: str) -> Iterator[DoctorFinding]:
+def _store(
+    name: str, look: Awaitable[StoreStatus], advice: str, away: FindingState = FindingState.BLOCKER
+) -> Iterator[DoctorFinding]:
+    """`away` is what it means where it does not answer."""
+
     async def looked() -> StoreStatus:
         return await look
 
     try:
         seen = asyncio.run(looked())
     except HeterodyneError as error:
-        yield DoctorFinding(topic=TOPIC, name=name, state=FindingState.BLOCKER, value=error.message, advice=advice)
+        yield DoctorFinding(topic=TOPIC, name=name, state=away, value=error.message, advice=advice)
         return
     yield DoctorFinding(topic=TOPIC, name=name, state=FindingState.GOOD, value=seen.words)
     if seen.clock_s is not None:

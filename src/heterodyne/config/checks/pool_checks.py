@@ -17,6 +17,7 @@ from heterodyne.registry.sources.catalogue import SOURCES
 POOL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 KNOWN = (*SOURCES, SCHEME)
 TOKEN_PRICES = ("price_usd_per_million_prompt_tokens", "price_usd_per_million_completion_tokens")
+ORIGINS = ("urls", "discover", "weights", "command")
 LONG_PROMPT = "price_long_prompt_tokens"
 LONG_PRICES = (
     "price_long_usd_per_million_prompt_tokens",
@@ -61,26 +62,22 @@ def pool_names_fit_a_header(settings: Settings, _: Mapping[str, str]) -> Iterato
 
 
 def a_pool_has_one_origin(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
-    """Replicas are reached by URL, or started here from weights or by a command; one way, and one at least."""
+    """Replicas are reached by URL, found in a cluster, or started here: one of them."""
     for name, pool in settings.pools.items():
-        rests_on = tuple(dotted(POOLS, name, one) for one in ("urls", "weights", "command"))
-        if pool.urls and pool.weights is not None:
+        rests_on = tuple(dotted(POOLS, name, origin) for origin in ORIGINS)
+        given = [origin for origin in ORIGINS if getattr(pool, origin)]
+        if len(given) > 1:
             yield SettingProblem(
                 path=dotted(POOLS, name),
-                message="both urls and weights; keep urls for replicas that already run, weights to start some here",
+                message=f"both {' and '.join(given)}; keep urls for replicas that already run, discover for those that "
+                "a cluster knows, weights to start some here",
                 rests_on=rests_on,
             )
-        elif pool.command and (pool.urls or pool.weights is not None):
-            yield SettingProblem(
-                path=dotted(POOLS, name),
-                message=f"both command and {'urls' if pool.urls else 'weights'}; keep one of them",
-                rests_on=rests_on,
-            )
-        elif not pool.urls and not pool.is_started_here:
+        elif not given and pool.inference_pool is None:
             yield SettingProblem(
                 path=dotted(POOLS, name),
                 message="neither urls nor weights; give urls of replicas that already run, "
-                "or weights to start one here",
+                "discover for those that a cluster knows, or weights to start one here",
                 rests_on=rests_on,
             )
 

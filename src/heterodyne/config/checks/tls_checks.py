@@ -89,7 +89,7 @@ def engines_can_be_called_over_tls(settings: Settings, _: Mapping[str, str]) -> 
         missing = {setting: file for setting, file in named.items() if file is not None and not Path(file).is_file()}
         for setting, file in missing.items():
             yield SettingProblem(path=dotted(POOLS, name, setting), message=f'no file "{file}"')
-        if not any(url.startswith("https:") for url in pool.urls):
+        if not pool.kubernetes_tls and not any(url.startswith("https:") for url in pool.urls):
             yield SettingProblem(
                 path=first, message="none of the pool's urls is https", rests_on=(dotted(POOLS, name, "urls"),)
             )

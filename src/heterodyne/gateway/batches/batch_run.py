@@ -1,9 +1,12 @@
 """One worker's part of one batch: pieces that it has taken, lines of them that are asked, results that it writes."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
+
+from msgspec import DecodeError
 
 from heterodyne.batches.notice import WorkNotice
 from heterodyne.batches.pace import PAUSE_S, LineOrder
@@ -11,6 +14,7 @@ from heterodyne.batches.result_words import WORDS, LineAnswer
 from heterodyne.batches.work_folder import Piece, WorkFolder, WorkLine, result_line
 from heterodyne.gateway.stored.inner_call import KEY_ID, InnerAnswer, InnerCall
 from heterodyne.telemetry import log, metrics
+from heterodyne.telemetry.trouble import Trouble
 from heterodyne.wire.message import HttpRequest
 
 LINES_HELD_MAX: Final = 8192  # in pieces that are taken
@@ -47,6 +51,14 @@ class TakenPiece:
         self.left = len(piece.left)
 
 
+class LineResult(NamedTuple):
+    """What is to be written of one line."""
+
+    task: LineTask
+    told: bytes
+    is_answer: bool
+
+
 class BatchRun:
     """Asks lines when it is told to; never waits itself."""
 
@@ -68,6 +80,9 @@ class BatchRun:
         }
         self._order: LineOrder[LineTask] = LineOrder()
         self._calls: dict[LineTask, InnerCall] = {}
+        # Those that the disk did not take. They are paid for: no line is asked before they are written.
+        self._unwritten: deque[LineResult] = deque()
+        self._disk = Trouble(_log, "result_not_written", clock=clock, batch=notice.batch)
         self._taken: set[TakenPiece] = set()
         self._works: set[asyncio.Task[None]] = set()  # pieces being taken or finished
         self._is_taking = False
@@ -87,7 +102,10 @@ class BatchRun:
         if is_low and not self._is_taking and now_s >= self._look_at_s:
             self._is_taking = True
             self._start(self._take())
-        return bool(self._order) and now_s >= self._pause_until_s
+        if now_s < self._pause_until_s:
+            return False
+        self._write_all()
+        return bool(self._order) and not self._unwritten
 
     def ask_next(self) -> None:
         """Ask one line; its result is written when it comes."""
@@ -118,6 +136,9 @@ class BatchRun:
         self._is_stopped = True
         for call in tuple(self._calls.values()):
             call.abort()
+        self._write_all()
+        if self._unwritten:
+            _log.error("results_lost", batch=self.notice.batch, lines=len(self._unwritten))
         if self._works:
             await asyncio.wait(tuple(self._works))
         for taken in self._taken:
@@ -145,23 +166,35 @@ class BatchRun:
     def _write(self, task: LineTask, answer: InnerAnswer) -> None:
         is_answer = answer.status == 200
         told = self._words.answered(task.line.custom_id, LineAnswer(answer.status, answer.request_id, answer.body))
-        taken = task.piece
-        try:
-            taken.piece.write(result_line(task.line.number, told, is_answer=is_answer, request_id=answer.request_id))
-        except OSError as error:  # a full disk, above all
-            _log.error("result_not_written", batch=self.notice.batch, error=str(error))
-            self._again(task, PAUSE_MAX_S)
-            return
-        metrics.batch_lines.add(("answered" if is_answer else "failed",))
-        self._order.end(task)
-        taken.left -= 1
-        if not taken.left:
-            self._start(self._finish(taken))
+        told = result_line(task.line.number, told, is_answer=is_answer, request_id=answer.request_id)
+        self._unwritten.append(LineResult(task, told, is_answer))
+        self._write_all()
+
+    def _write_all(self) -> None:
+        """As many results as the disk takes; the others are tried again after a pause for all."""
+        while self._unwritten:
+            task, told, is_answer = self._unwritten[0]
+            taken = task.piece
+            try:
+                taken.piece.write(told)
+            except OSError as error:  # a full disk, above all
+                self._disk.failed(error)
+                self._pause(PAUSE_MAX_S)
+                return
+            self._unwritten.popleft()
+            metrics.batch_lines.add(("answered" if is_answer else "failed",))
+            self._order.end(task)
+            taken.left -= 1
+            if not taken.left:
+                self._start(self._finish(taken))
+        self._disk.worked()
 
     def _again(self, task: LineTask, pause_s: float | None = None) -> None:
         """Ask it again, after a pause for all."""
         self._order.again(task)
-        pause_s = PAUSE_S if pause_s is None else min(max(PAUSE_S, pause_s), PAUSE_MAX_S)
+        self._pause(PAUSE_S if pause_s is None else min(max(PAUSE_S, pause_s), PAUSE_MAX_S))
+
+    def _pause(self, pause_s: float) -> None:
         self._pause_until_s = max(self._pause_until_s, self._clock() + pause_s)
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
@@ -173,7 +206,7 @@ class BatchRun:
         """The first piece that nobody has."""
         try:
             piece = await asyncio.to_thread(_take_first, self._folder)
-        except OSError as error:
+        except (OSError, DecodeError) as error:
             _log.error("piece_not_taken", batch=self.notice.batch, error=str(error))
             piece = None
         finally:
@@ -197,6 +230,7 @@ class BatchRun:
         except OSError as error:  # its lines are done; whoever takes it next finds that, and tries again
             _log.error("piece_not_finished", batch=self.notice.batch, error=str(error))
             taken.piece.close()
+            self._look_at_s = self._clock() + LOOK_AGAIN_S
         self._taken.discard(taken)
 
 

@@ -10,10 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from msgspec import DecodeError
+
 from heterodyne.batches.notice import Notices
 from heterodyne.batches.pace import WAITING_MAX
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.gateway.batches.batch_run import Ask, BatchRun
+from heterodyne.telemetry import log
+from heterodyne.telemetry.trouble import Trouble
 
 LOOK_S: Final = 0.5  # between two looks at which batches there are
 TURN_S: Final = 0.02  # between two looks at how many lines wait
@@ -43,6 +47,7 @@ class BatchRunner:
         self._clock = clock
         self._runs: dict[str, BatchRun] = {}
         self._awake = asyncio.Event()
+        self._trouble = Trouble(log.get("batches"), "batches_not_seen")
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -53,7 +58,7 @@ class BatchRunner:
                 # swept the notices away. A line that is cut off would be charged, and asked and charged again.
                 if not self._is_draining():
                     if self._clock() >= look_at_s:
-                        await self._look()
+                        await self._try_look()
                         look_at_s = self._clock() + LOOK_S
                     self._ask_some()
                 await self._pause()
@@ -62,8 +67,19 @@ class BatchRunner:
                 await run.stop()
             self._runs.clear()
 
+    async def _try_look(self) -> None:
+        """A look that fails ends nothing: lines that are asked go on."""
+        try:
+            await self._look()
+        except (OSError, DecodeError) as error:
+            self._trouble.failed(error)
+        else:
+            self._trouble.worked()
+
     async def _look(self) -> None:
-        there = self._notices.ids()
+        there = self._notices.try_ids()
+        if there is None:
+            return
         for batch in [one for one in self._runs if one not in there]:
             await self._runs.pop(batch).stop()
         for batch in there - self._runs.keys():

@@ -10,7 +10,11 @@ from heterodyne.planning.manifests.kubernetes import object_name
 def pool_entry(sizing: Sizing, plan: LaunchPlan, *, urls: tuple[str, ...] = ()) -> str:
     """One `[pools.NAME]` table; without urls, the replica that the launch script starts on this host."""
     model, name = sizing.layout.model.name, object_name(sizing)
-    in_cluster = [f"# In a cluster: urls = [{_string(f'http://{name}:{plan.port}')}]"] if plan.image else []
+    in_cluster = (
+        [f'# In a cluster, in place of urls: discover = "kubernetes" and kubernetes_service = {_string(name)}']
+        if plan.image
+        else []
+    )
     lines = [
         *in_cluster,
         f"[pools.{name}]",

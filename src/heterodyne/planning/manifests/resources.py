@@ -25,6 +25,7 @@ RESOURCES = {
     Platform.GAUDI: "habana.ai/gaudi",
     Platform.XPU: "gpu.intel.com/xe",
 }
+_TPU_LABEL = "cloud.google.com/gke-tpu-accelerator"
 _TPU_NODES = {
     "tpu-v5e": ("tpu-v5-lite-podslice", {1: "1x1", 4: "2x2", 8: "2x4"}),
     "tpu-v6e": ("tpu-v6e-slice", {1: "1x1", 4: "2x2", 8: "2x4"}),
@@ -52,8 +53,15 @@ _NVIDIA_PRODUCTS = {
 # As AMD's node labeller does.
 _AMD_LABEL = "amd.com/gpu.family"
 _AMD_FAMILIES = {"mi250": "MI250X", "mi300x": "MI300X", "mi325x": "MI325X", "mi355x": "MI355X"}
-_AWS_LABEL = "node.kubernetes.io/instance-type"
+INSTANCE_LABEL = "node.kubernetes.io/instance-type"
 _AWS_INSTANCES = {"trainium2": "trn2.48xlarge", "inferentia2": "inf2.48xlarge"}
+# By the label that names the accelerator, its values by accelerator of the catalogue.
+NODE_LABELS = {
+    _NVIDIA_LABEL: _NVIDIA_PRODUCTS,
+    _AMD_LABEL: _AMD_FAMILIES,
+    _TPU_LABEL: {name: value for name, (value, _) in _TPU_NODES.items()},
+    INSTANCE_LABEL: _AWS_INSTANCES,
+}
 _ARCHITECTURE_LABEL = "kubernetes.io/arch"
 # Images whose engine runs from a world-readable place and keeps its caches under HOME. Others start as root.
 _WITHOUT_ROOT = {
@@ -81,7 +89,7 @@ def node(sizing: Sizing) -> Node:
         accelerator, topologies = _TPU_NODES[chip.name]
         return Node(
             selector={
-                "cloud.google.com/gke-tpu-accelerator": accelerator,
+                _TPU_LABEL: accelerator,
                 "cloud.google.com/gke-tpu-topology": topologies[sizing.layout.tp],
             },
             tolerated=tolerated,
@@ -91,7 +99,7 @@ def node(sizing: Sizing) -> Node:
     for label, values in (
         (_NVIDIA_LABEL, _NVIDIA_PRODUCTS),
         (_AMD_LABEL, _AMD_FAMILIES),
-        (_AWS_LABEL, _AWS_INSTANCES),
+        (INSTANCE_LABEL, _AWS_INSTANCES),
     ):
         if chip.name in values:
             return Node(selector={label: values[chip.name]}, tolerated=tolerated)

@@ -44,6 +44,10 @@ class Breaker:
         if self.state is OPEN and now_s >= self._until_s:
             self.state = HALF_OPEN
 
+    def open_s(self, now_s: float) -> float:
+        """How much longer it lets nothing through; 0: it does, a trial at least."""
+        return max(0.0, self._until_s - now_s) if self.state is OPEN else 0.0
+
     def try_trial(self, now_s: float) -> int:
         """The number of the trial that a request which starts now is, or NO_TRIAL."""
         self.advance(now_s)

@@ -9,7 +9,7 @@
 Time comes in and never runs backwards.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Replica, ReplicaId
 from heterodyne.routing.health.model_health import ModelHealth
@@ -90,6 +90,16 @@ class FleetHealth:
     def on_failed_probe(self, replica: ReplicaId) -> None:
         """A health probe found the replica not ready: when it is, it has just come up."""
         self._unseen.discard(replica)
+
+    def own_ejections(self, now_s: float) -> dict[ReplicaId, float]:
+        """Replicas that this worker leaves out by what it has seen itself, and for how many seconds more."""
+        left = {replica: health.own_ejection_s(now_s) for replica, health in self._replica_health.items()}
+        return {replica: left_s for replica, left_s in left.items() if left_s}
+
+    def hear_ejections(self, untils: Mapping[ReplicaId, float], now_s: float) -> None:
+        """All that other workers leave out, and until when; it takes the place of what was heard before."""
+        for replica, health in self._replica_health.items():
+            health.hear_ejection(untils.get(replica, now_s), now_s)
 
     @property
     def in_flight(self) -> int:

@@ -6,8 +6,11 @@ share of the pool at once; every quiet interval after an ejection forgives one.
 
 from collections.abc import Callable
 from math import ceil, inf, sqrt
+from typing import Final
 
 from heterodyne.routing.settings import RoutingSettings
+
+SAME_S: Final = 2.0  # ejections that end within so long of each other are the same one, heard of twice
 
 
 class Outlier:
@@ -16,10 +19,12 @@ class Outlier:
     __slots__ = (
         "attempts",
         "changed",
+        "denied_until_s",
         "ejected_at_s",
         "ejections",
         "failures_in_a_row",
         "is_ejected",
+        "is_heard",
         "returned_at_s",
         "successes",
         "times",
@@ -32,6 +37,8 @@ class Outlier:
         self.attempts = 0  # in this interval, those that say something
         self.successes = 0
         self.is_ejected = False
+        self.is_heard = False  # ejected because another worker says so
+        self.denied_until_s = -inf  # such an ejection that ends by then has been found wrong, or is over
         self.ejected_at_s = 0.0
         self.until_s = 0.0
         self.returned_at_s = -inf
@@ -84,6 +91,8 @@ class OutlierPool:
         member.failures_in_a_row = 0
         member.attempts += 1
         member.successes += 1
+        if member.is_heard:
+            self._return(member, now_s)  # what it does for us counts for more than what it did to others
 
     def on_refused(self, member: Outlier, now_s: float) -> None:
         """The replica refused a request; that counts only in comparison with the others."""
@@ -106,7 +115,28 @@ class OutlierPool:
     def on_probe(self, member: Outlier, now_s: float) -> None:
         """A health probe succeeded. Often it sees less than a request does, so it only shortens an ejection."""
         self.advance(member, now_s)
-        if member.is_ejected and now_s - member.ejected_at_s >= self._settings.ejection_probe_min_s * member.times:
+        if member.is_ejected and now_s - member.ejected_at_s >= self._settings.ejection_probe_min_s * max(
+            1, member.times
+        ):
+            self._return(member, now_s)
+
+    def hear(self, member: Outlier, until_s: float, now_s: float) -> None:
+        """Another worker leaves it out until then, by failures that it has seen. So does this one, within the share of
+        the pool, until the replica shows it otherwise; nothing is held against the replica for longer."""
+        self.advance(member, now_s)
+        if member.is_ejected:
+            return
+        until_s = min(until_s, now_s + self._settings.ejection_max_s)
+        if until_s <= max(now_s, member.denied_until_s + SAME_S) or self._ejected >= self.ejected_max:
+            return
+        member.is_ejected = member.is_heard = True
+        member.ejected_at_s, member.until_s = now_s, until_s
+        self._ejected += 1
+        member.changed()
+
+    def unhear(self, member: Outlier, now_s: float) -> None:
+        """No other worker leaves it out any more."""
+        if member.is_heard:
             self._return(member, now_s)
 
     def advance(self, member: Outlier, now_s: float) -> None:
@@ -136,6 +166,8 @@ class OutlierPool:
             self.advance(member, now_s)
 
     def _return(self, member: Outlier, at_s: float) -> None:
+        if member.is_heard:
+            member.is_heard, member.denied_until_s = False, member.until_s
         member.is_ejected = False
         member.failures_in_a_row = 0
         member.returned_at_s = at_s

@@ -172,7 +172,21 @@ class ReplicaHealth:
         self._begin_slowly(now_s)
         self._outlier.failures_in_a_row = 0
 
+    def hear_ejection(self, until_s: float, now_s: float) -> None:
+        """Another worker leaves it out until then; not later than now: none does."""
+        if until_s > now_s:
+            self._pool.hear(self._outlier, until_s, now_s)
+        else:
+            self._pool.unhear(self._outlier, now_s)
+
     # What is asked.
+
+    def own_ejection_s(self, now_s: float) -> float:
+        """How much longer this worker leaves it out by what it has seen itself; 0: it does not."""
+        outlier, left_s = self._outlier, 0.0
+        if outlier.is_ejected and not outlier.is_heard:
+            left_s = outlier.until_s - now_s
+        return max(0.0, left_s, self._breaker.open_s(now_s))
 
     def may_take(self, now_s: float, tokens: int = 0) -> Obstacle | None:
         """None when the replica may be given a request of so many prompt tokens now, else what stands in the way."""

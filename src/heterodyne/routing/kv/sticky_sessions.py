@@ -32,12 +32,15 @@ class StickySessions:
         del self._sessions[session]
         return None
 
-    def settle(self, session: str, place: int) -> None:
-        """The session's request goes there."""
-        self._sessions[session] = (place, self._ages.get(place, 0))
+    def settle(self, session: str, place: int) -> bool:
+        """The session's request goes there; True where that is news."""
+        settled = (place, self._ages.get(place, 0))
+        is_new = self._sessions.get(session) != settled
+        self._sessions[session] = settled
         self._sessions.move_to_end(session)
         if len(self._sessions) > self._sessions_max:
             self._sessions.popitem(last=False)
+        return is_new
 
     def forget(self, place: int) -> None:
         """Sessions that were there have no place now."""

@@ -37,6 +37,8 @@ CONTEXT_FLOOR: Final = 2e-6
 SEQUENCE_MAX: Final = 1.0
 CONTEXT_MAX: Final = 1e-3
 
+Three = tuple[float, float, float]
+Four = tuple[float, float, float, float]
 Areas = tuple[float, float, float]  # sequences and context over time, and seconds of prompts
 
 
@@ -71,9 +73,9 @@ class PoolSpeed:
     """
 
     __slots__ = (
-        *("_began_at_s", "_ended_at_s", "_first", "_fixed_s", "_later", "ahead", "ahead_s"),
-        *("ahead_share_prior", "answer_tokens", "context_token_s", "heard_at_s"),
-        *("itl_band", "mixes_prompts", "patient_share", "prior", "prompt_at_s"),
+        *("_began_at_s", "_ended_at_s", "_first", "_fixed_s", "_has_begun_from_others", "_later", "ahead", "ahead_s"),
+        *("ahead_share_prior", "answer_tokens", "context_token_s", "heard_at_s", "heard_prompt_share"),
+        *("itl_band", "key", "mixes_prompts", "patient_share", "prior", "prompt_at_s"),
         *("prompt_rate", "prompt_s", "prompt_token_s", "prompt_token_squared_s", "prompts"),
         *("prompts_between", "replicas", "sequence_s", "slots", "step_s"),
         *("step_tokens", "steps", "token_share_s", "ttft_band", "ttft_band_waiting"),
@@ -81,6 +83,8 @@ class PoolSpeed:
 
     def __init__(self, prior: Prior) -> None:
         self.prior = prior
+        self.key = ""  # what the pool goes by in all gateways
+        self._has_begun_from_others = False
         # The same numbers, for what is asked of every candidate and request: a field of a struct takes longer to read.
         self.prompt_s = prior.prompt_s
         self.prompt_token_s, self.prompt_token_squared_s = prior.prompt_token_s, prior.prompt_token_squared_s
@@ -91,6 +95,7 @@ class PoolSpeed:
         self.answer_tokens = ANSWER_PRIOR  # of a usual answer
         self.prompt_rate = 0.0  # seconds of prompts a second, of all replicas, by the prior
         self.prompt_at_s = 0.0
+        self.heard_prompt_share = 0.0  # of one replica's time, that prompts of other workers take by their reports
         self.heard_at_s = -inf  # when a request was last learned from
         self._began_at_s = self._ended_at_s = -inf  # when answers last did that were learned from
         self._fixed_s = max(prior.fixed_s, FIXED_MIN_S)
@@ -167,6 +172,30 @@ class PoolSpeed:
         work_s = self.prompt_s + new * token_s
         return self.prompts * work_s + answer_tokens * (self.token_share_s + self.context_token_s * context)
 
+    def try_begin_from(self, ttft_factors: Three, itl_factors: Four, answer_tokens: float) -> None:
+        """What others have learned takes the place of the prior, once; doubt is left as it is, so that it is soon
+        corrected where it does not hold here."""
+        if self._has_begun_from_others:
+            return
+        self._has_begun_from_others = True
+        prior = self.prior
+        self._first.begin_from((*ttft_factors, 1.0))
+        self._later.begin_from(
+            (
+                itl_factors[0] * prior.step_s,
+                itl_factors[1] * max(prior.sequence_s, SEQUENCE_FLOOR * prior.step_s),
+                itl_factors[2] * max(prior.context_token_s, CONTEXT_FLOOR * prior.step_s),
+                itl_factors[3],
+            )
+        )
+        self.answer_tokens = answer_tokens
+        self._settle()
+
+    @property
+    def samples(self) -> int:
+        """First tokens that were learned from."""
+        return self.ttft_band.samples + self.ttft_band_waiting.samples
+
     @property
     def is_lost(self) -> bool:
         """Whether its predictions are no guide."""
@@ -187,7 +216,7 @@ class PoolSpeed:
             ttft_waiting_error_ratio=self.ttft_band_waiting.error,
             itl_error_ratio=self.itl_band.error,
             slots=self.slots.slots,
-            samples=self.ttft_band.samples + self.ttft_band_waiting.samples,
+            samples=self.samples,
             covered=self.ttft_band.covered + self.ttft_band_waiting.covered,
             itl_samples=self.itl_band.samples,
             itl_covered=self.itl_band.covered,

@@ -67,6 +67,14 @@ class Regression:
         """What so much of everything takes."""
         return self.first * first + self.second * second + self.third * third + self.fourth * fourth
 
+    def begin_from(self, costs: Four) -> None:
+        """Go on from these, as far as they are within bounds."""
+        least, most = self._least, self._most
+        self.first = min(max(costs[0], least[0]), most[0])
+        self.second = min(max(costs[1], least[1]), most[1])
+        self.third = min(max(costs[2], least[2]), most[2])
+        self.fourth = min(max(costs[3], least[3]), most[3])
+
     def learn(self, first: float, second: float, third: float, fourth: float, actual_s: float) -> None:
         """So much of everything took this long."""
         expected_s = self.first * first + self.second * second + self.third * third + self.fourth * fourth

@@ -1,15 +1,19 @@
 """Calls in an answer that streams: held back until their choice ends and all of each is there to be judged.
 
-Words go on as they come. What calls take up is bounded: one that grows over its policy's bound ends the choice.
+Words go on as they come. What calls take up is bounded: one that grows over its policy's bound ends the choice. Long
+ones are asked to be judged elsewhere; whoever cannot have that done goes on, and they are judged here.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, final
+
+import msgspec
+from msgspec import structs
 
 from heterodyne.domain.answer_guard import StreamGuard
 from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.safety.inspection.checks import CUT, breach_verdict, breaches_in
-from heterodyne.safety.inspection.stream_stage import Json, StreamStage
+from heterodyne.safety.inspection.stream_stage import Edit, Json, StreamStage
 from heterodyne.safety.policy import GuardRule
 from heterodyne.safety.structure.breach import Breach
 from heterodyne.safety.structure.expected import ExpectedAnswer
@@ -18,7 +22,12 @@ from heterodyne.safety.structure.inspector import TOO_LONG, TOO_MANY
 CALLS: Final = ("tool_calls", "function_call")
 HELD_CHARS_MAX: Final = 1 << 20  # of one stream, whatever its policies allow
 HELD_CALLS_MAX: Final = 1024
+# What is judged in the loop; more of it is asked to be judged beside it.
+AT_ONCE_CHARS: Final = 2048
+AT_ONCE_CALLS: Final = 8
 LEGACY: Final = -1  # the place of the one call that older clients are told of
+
+_encode = msgspec.json.Encoder().encode
 
 
 @final
@@ -38,12 +47,21 @@ class HeldCalls(StreamStage):
         self._expected = expected
         self._growing: dict[object, GrowingCalls] = {}  # by choice
         self._held_chars = 0
+        self._asked = b""
+        self._verdicts: Sequence[GuardVerdict] | None = None  # on what was asked; None: nobody has judged it
 
     def _may_pass(self, data: bytes) -> bool:
         # A backslash in a member's name would hide it.
         return not self._growing and data.find(b"_call") < 0 and data.find(b"\\u00") < 0
 
-    def _edit(self, choice: Json, before: list[bytes]) -> bool:
+    @property
+    def asked(self) -> bytes:
+        return self._asked
+
+    def judged(self, verdicts: Sequence[GuardVerdict]) -> None:
+        self._asked, self._verdicts = b"", verdicts
+
+    def _edit(self, choice: Json) -> Edit:
         index, delta = choice.get("index", 0), choice.get("delta")
         if isinstance(delta, dict) and any(name in delta for name in CALLS):
             growing = self._growing.setdefault(index, GrowingCalls())
@@ -59,23 +77,21 @@ class HeldCalls(StreamStage):
             ended = self._growing.pop(index, None)
             if ended is not None and choice["finish_reason"] != CUT:
                 if isinstance(delta, dict) and delta:  # words that come with the end stand before the calls
-                    before.append(self._event(index, delta))
+                    yield self._event(index, delta)
                     choice["delta"] = {}
-                if self._is_blocked(ended, index):
+                if (yield from self._is_blocked(ended, index)):
                     choice["finish_reason"], choice["logprobs"] = CUT, None
                 else:
-                    before.append(self._event(index, ended.told()))
+                    yield self._event(index, ended.told())
         return True
 
-    def _rest(self) -> list[bytes]:
-        events = []
+    def _rest(self) -> Iterator[bytes | None]:
         for index, growing in self._growing.items():
-            if self._is_blocked(growing, index):
-                events.append(self._event(index, {}, CUT))
+            if (yield from self._is_blocked(growing, index)):
+                yield self._event(index, {}, CUT)
             else:
-                events.append(self._event(index, growing.told()))
+                yield self._event(index, growing.told())
         self._growing.clear()
-        return events
 
     def _over(self, growing: "GrowingCalls", index: object) -> tuple[GuardRule, Breach] | None:
         where = f"choices[{index}].tool_calls"
@@ -89,15 +105,27 @@ class HeldCalls(StreamStage):
             return self._rules[0], Breach(where, TOO_LONG)
         return (self._rules[0], Breach(where, TOO_MANY)) if growing.calls > HELD_CALLS_MAX else None
 
-    def _is_blocked(self, growing: "GrowingCalls", index: object) -> bool:
-        found = breaches_in(
-            self._rules, {"message": growing.message()}, index, self._expected, where=f"choices[{index}]"
-        )
-        for rule, one in found:
-            self._note(breach_verdict(rule, one, "output"))
-        if found:
+    def _is_blocked(self, growing: "GrowingCalls", index: object) -> Edit:
+        message, verdicts = growing.message(), None
+        if growing.chars > AT_ONCE_CHARS or growing.calls > AT_ONCE_CALLS:
+            self._asked, self._verdicts = _encode({"choices": [{"index": 0, "message": message}]}), None
+            yield None
+            self._asked, verdicts = b"", self._verdicts
+        if verdicts is None:
+            found = breaches_in(self._rules, {"message": message}, index, self._expected, where=f"choices[{index}]")
+            verdicts = [breach_verdict(rule, one, "output") for rule, one in found]
+        else:
+            verdicts = [structs.replace(one, where=_in_stream(one.where, index)) for one in verdicts]
+        for one in verdicts:
+            self._note(one)
+        if verdicts:
             self._cut.add(index)
-        return bool(found)
+        return bool(verdicts)
+
+
+def _in_stream(where: str, index: object) -> str:
+    """Of the only choice of a whole answer the place in a stream."""
+    return f"choices[{index}]{where.removeprefix('choices[0].message')}"
 
 
 @final
@@ -106,9 +134,9 @@ class GrowingCalls:
 
     def __init__(self) -> None:
         self._calls: dict[int, Json] = {}  # by place
-        self._pieces: dict[tuple[int, str, str], list[str]] = {}  # of texts, which come in several
+        self._pieces: dict[int, dict[tuple[str, str], list[str]]] = {}  # of texts of each, which come in several
         self._chars: dict[int, int] = {}
-        self.chars_longest = 0
+        self.chars = self.chars_longest = 0
 
     @property
     def calls(self) -> int:
@@ -151,19 +179,20 @@ class GrowingCalls:
                 continue
             for member, text in value.items():
                 if isinstance(text, str):
-                    self._pieces.setdefault((place, name, member), []).append(text)
+                    self._pieces.setdefault(place, {}).setdefault((name, member), []).append(text)
                     chars += len(text)
                 elif text is not None:
                     inner[member] = text
                     chars += len(str(text))
         self._chars[place] = longest = self._chars.get(place, 0) + chars
         self.chars_longest = max(self.chars_longest, longest)
+        self.chars += chars
         return chars
 
     def _whole(self, place: int) -> Json:
         call = self._calls[place]
         made: dict[str, Any] = {name: dict(one) if isinstance(one, dict) else one for name, one in call.items()}
-        for (at, name, member), pieces in self._pieces.items():
-            if at == place and isinstance(made.get(name), dict):
+        for (name, member), pieces in self._pieces.get(place, {}).items():
+            if isinstance(made.get(name), dict):
                 made[name][member] = "".join(pieces)
         return made

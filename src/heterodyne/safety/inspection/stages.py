@@ -15,15 +15,23 @@ def staged(
 ) -> StreamGuard:
     """The same stream past rules that hold its calls back, or end it where it is long enough."""
     stage = words
-    blocking = [rule for rule in plan.output if rule.inspector is not None and rule.action == "block"]
-    limits = [rule for rule in blocking if rule.inspector is not None and rule.inspector.answer_chars_max is not None]
+    limits = [rule for rule in _blocking(plan) if rule.inspector and rule.inspector.answer_chars_max is not None]
     if limits:
         stage = StreamLimit(stage, limits, note, choices=choices, sent=sent)
-    calls = [rule for rule in blocking if rule.inspector is not None and rule.inspector.calls is not None]
+    calls = call_rules(plan)
     if calls:
         expected = read_expected(plan.expected) if plan.expected else None
         stage = HeldCalls(stage, calls, note, choices=choices, expected=expected)
     return stage
+
+
+def call_rules(plan: GuardPlan) -> list[GuardRule]:
+    """Those for which the calls of a stream are held back."""
+    return [rule for rule in _blocking(plan) if rule.inspector and rule.inspector.calls is not None]
+
+
+def _blocking(plan: GuardPlan) -> list[GuardRule]:
+    return [rule for rule in plan.output if rule.inspector is not None and rule.action == "block"]
 
 
 def needs_whole(rule: GuardRule, expected: bytes) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Final, final
 from heterodyne.domain.answer_guard import StreamGuard
 from heterodyne.domain.guard_verdict import GuardVerdict
 from heterodyne.safety.event_shape import EventShape, try_shape
-from heterodyne.safety.inspection.stream_stage import Json, StreamStage
+from heterodyne.safety.inspection.stream_stage import Edit, Json, StreamStage
 from heterodyne.safety.policy import GuardRule
 from heterodyne.safety.structure.breach import Breach
 from heterodyne.safety.structure.length import ANSWER_TOO_LONG, NOT_SAID
@@ -49,7 +49,7 @@ class StreamLimit(StreamStage):
         if shape is not None:
             self._shape, self._shapes_left = shape, self._shapes_left - 1
 
-    def _edit(self, choice: Json, before: list[bytes]) -> bool:
+    def _edit(self, choice: Json) -> Edit:
         index, delta = choice.get("index", 0), choice.get("delta")
         trim = _Trim(self._left.get(index, self._chars_max))
         trim.of(delta if isinstance(delta, dict) else choice, "")
@@ -57,6 +57,7 @@ class StreamLimit(StreamStage):
         if trim.over_at is not None:
             most = self._chars_max
             self._end(choice, self._rule, Breach(f"choices[{index}].{trim.over_at}", ANSWER_TOO_LONG, most, most))
+        yield from ()  # nothing has to be said before it
         return True
 
 

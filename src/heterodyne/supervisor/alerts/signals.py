@@ -12,6 +12,7 @@ from heterodyne.alerts.signals import (
     AuditSignals,
     BooksSignals,
     CertificateSignals,
+    DiscoverySignals,
     DriftSignals,
     LimitSignals,
     ModelSignals,
@@ -31,6 +32,7 @@ from heterodyne.domain.errors import HeterodyneError
 from heterodyne.supervisor.alerts.history import AlertHistory, HistorySource
 from heterodyne.supervisor.alerts.recent_samples import RecentSamples
 from heterodyne.supervisor.certificates import CertificateSeen
+from heterodyne.supervisor.fleet.discovery import DiscoverySeen
 from heterodyne.telemetry import exposition, log, metrics
 
 READ_TIMEOUT_S = 10.0
@@ -51,6 +53,7 @@ class WorkerCounts(Struct, frozen=True, kw_only=True):
 
     queue_depths: dict[str, float]  # requests that wait here for their turn, by model
     guard_failures: float  # since they began
+    reports_away: bool  # the store of reports does not answer one of them
 
 
 class SignalMaker:
@@ -68,6 +71,7 @@ class SignalMaker:
         drifts: Callable[[], Sequence[DriftSeen]] = tuple,
         abuse: Callable[[], tuple[AbuseSignals, ...]] = tuple,
         certificates: Callable[[], Sequence[CertificateSeen]] = tuple,
+        discoveries: Callable[[], Sequence[DiscoverySeen]] = tuple,
     ) -> None:
         """`limits` gives those of organisations and projects that are used most; without it there are none."""
         self._history = AlertHistory(history)
@@ -79,6 +83,7 @@ class SignalMaker:
         self._drifts = drifts
         self._abuse = abuse
         self._certificates = certificates
+        self._discoveries = discoveries
         self._depths = RecentSamples()
         self._counters = RecentSamples()
 
@@ -105,6 +110,8 @@ class SignalMaker:
             certificates=tuple(
                 CertificateSignals(setting=one.setting, ends_at=one.ends_at) for one in self._certificates()
             ),
+            discoveries=tuple(DiscoverySignals(pool=one.pool, heard_at=one.heard_at) for one in self._discoveries()),
+            reports_away=None if counted is None else counted.reports_away,
             guard_failures=None if counted is None else grown(_GUARDS),
             worker_restarts=None if page is None else grown(_WORKERS),
             books=None if books is None else _books_of(books, grown(_DAMAGED)),
@@ -159,14 +166,16 @@ class SignalMaker:
 
 def worker_counts(run_dir: Path) -> WorkerCounts:
     """What the workers have counted."""
-    place, failures = metrics.queue_depth.labels.index("model"), 0.0
+    place, failures, is_away = metrics.queue_depth.labels.index("model"), 0.0, False
     depths: dict[str, float] = {}
     for sample in exposition.gather(run_dir, "", ()):
         if sample.meter == metrics.queue_depth.name:
             depths[sample.labels[place]] = depths.get(sample.labels[place], 0.0) + sample.values[0]
         elif sample.meter == metrics.guard_failures.name:
             failures += sample.values[0]
-    return WorkerCounts(queue_depths=depths, guard_failures=failures)
+        elif sample.meter == metrics.reports_away.name:
+            is_away = is_away or sample.values[0] > 0.0
+    return WorkerCounts(queue_depths=depths, guard_failures=failures, reports_away=is_away)
 
 
 def pools_of(page: FleetPage) -> tuple[PoolSignals, ...]:

@@ -130,17 +130,26 @@ class BatchClerk:
 
     async def _keep(self, keeper: BatchKeeper, batch: str, lock: int) -> None:
         try:
+            while not await self._try_run(keeper, batch):
+                await asyncio.sleep(AGAIN_S)
+        finally:
+            os.close(lock)
+            self._keepers.pop(batch, None)
+            self._projects.pop(batch, None)
+
+    async def _try_run(self, keeper: BatchKeeper, batch: str) -> bool:
+        """False: it failed while workers are at it, and keeps its place until it is run again."""
+        try:
             await keeper.run()
             (self._folder / f"{batch}{LOCK}").unlink(missing_ok=True)
         except LeaseLost:
             _log.warning("batch_taken_over", batch=batch)
         except Exception as error:  # noqa: BLE001  # the root of a batch: it is begun again where it stood
             _log.error("batch_interrupted", batch=batch, exc_info=error)
+            if keeper.is_worked_on:
+                return False
             self._again_at_s[batch] = time.monotonic() + AGAIN_S
-        finally:
-            os.close(lock)
-            self._keepers.pop(batch, None)
-            self._projects.pop(batch, None)
+        return True
 
 
 def _try_lock(path: Path) -> int | None:

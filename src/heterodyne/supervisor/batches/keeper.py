@@ -61,18 +61,24 @@ class BatchKeeper:
         self._files_kept_s = files_kept_s
         self._clock = clock  # of the wall
         self._leased_at_s = time.monotonic()
+        self.is_worked_on = False  # workers are told to ask its lines
 
     async def run(self) -> None:
-        """To its end; raises LeaseLost, and what stores and disks raise, after which it can be begun again."""
+        """To its end; raises LeaseLost, and what stores and disks raise, after which it can be run again.
+
+        Until then, and for no longer than the lease, workers go on with it: a line that is cut off would be charged,
+        and asked and charged again.
+        """
         try:
             async with asyncio.TaskGroup() as group:
                 leasing = group.create_task(self._hold_lease())
                 await self._see_through()
                 leasing.cancel()
-        except* LeaseLost as lost:
-            raise LeaseLost from lost
-        finally:
-            self._notices.remove(self._kept.id)
+        except ExceptionGroup as failed:
+            if failed.subgroup(LeaseLost) is None and time.monotonic() - self._leased_at_s <= LEASE_S:
+                raise
+            self._stop_work()
+            raise LeaseLost from failed
 
     async def _see_through(self) -> None:
         batch = await self._kept.try_read()
@@ -131,6 +137,7 @@ class BatchKeeper:
             if self._clock() >= batch.expires_at:
                 return EXPIRED
             if batch.status is BatchStatus.IN_PROGRESS:
+                self.is_worked_on = True
                 self._notices.put(_notice(batch, self._folder.path))
             await asyncio.sleep(LOOK_S)
             await asyncio.to_thread(counter.look)
@@ -147,8 +154,12 @@ class BatchKeeper:
             _log.warning("batch_will_be_late", batch=batch.id, project=batch.project, late_s=round(late_s))
         return told
 
-    async def _finalize(self, because: str) -> None:
+    def _stop_work(self) -> None:
         self._notices.remove(self._kept.id)
+        self.is_worked_on = False
+
+    async def _finalize(self, because: str) -> None:
+        self._stop_work()
         until_s = time.monotonic() + STOP_S
         while await asyncio.to_thread(self._folder.is_worked_on) and time.monotonic() < until_s:
             await asyncio.sleep(LOOK_S / 4)
@@ -220,12 +231,15 @@ class BatchKeeper:
 
     async def _leave(self) -> None:
         """Its documents say all there is to say."""
+        self._stop_work()
         await self._kept.close()
         await asyncio.to_thread(self._folder.leave)
 
     async def _hold_lease(self) -> None:
+        pause_s = self._leased_at_s + LEASE_S / 3 - time.monotonic()  # may be over, after runs that failed
         while True:
-            await asyncio.sleep(LEASE_S / 3)
+            await asyncio.sleep(pause_s)
+            pause_s = LEASE_S / 3
             try:
                 is_ours = await self._kept.try_lease()
             except Exception as error:  # the store is away: until the lease is over it is ours

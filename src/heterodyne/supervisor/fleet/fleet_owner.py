@@ -22,6 +22,7 @@ from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.fleet.supervised_process import SupervisedProcess
 from heterodyne.ports.fleet_driver import FleetDriver
 from heterodyne.supervisor.configured_replicas import remote_replicas
+from heterodyne.supervisor.fleet.discovery import DiscoveryWatch
 from heterodyne.supervisor.fleet.driven_fleet import DrivenFleet
 from heterodyne.supervisor.fleet.fleet_reload import FleetReload
 from heterodyne.supervisor.fleet.key_origins import check_key_origin
@@ -44,12 +45,14 @@ class FleetOwner:
         fleet: ManagedFleet,
         reload: FleetReload,
         decisions: DecisionClient,
+        discovery: DiscoveryWatch,
         drivers: Sequence[FleetDriver] = (),
     ) -> None:
         self._fleet = fleet
         self.driven = DrivenFleet(fleet, drivers)
         self._reload = reload
         self.decisions = decisions
+        self.discovery = discovery
 
     @property
     def settings(self) -> Settings:

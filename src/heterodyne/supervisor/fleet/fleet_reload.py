@@ -39,6 +39,7 @@ class FleetReload:
         reread: Reread,
         fetch: Fetch,
         on_settings: OnSettings,
+        discovered: Callable[[Settings], Sequence[FleetMember]] = lambda _: (),
     ) -> None:
         """`began` is what was read at the start; `on_settings` gets what every good reload has read."""
         self._began = began
@@ -46,6 +47,7 @@ class FleetReload:
         self._reread = reread
         self._fetch = fetch
         self._on_settings = on_settings
+        self._discovered = discovered
         self._reloading = asyncio.Lock()
         self.last: ReloadRow | None = None  # None: there was none yet
 
@@ -64,7 +66,7 @@ class FleetReload:
             self.last = ReloadRow(at=time.time(), is_good=True, needs_restart=lasting)
             self._fleet.settings = settings
             self._on_settings(settings, weights)
-            return await self._move_to(wanted, lasting)
+            return await self._move_to((*wanted, *self._discovered(settings)), lasting)
 
     def _read(self) -> tuple[Settings, Settings, tuple[FleetMember, ...], Mapping[str, Path]]:
         """In a thread: files are read, and weights fetched that are not here yet."""

@@ -20,6 +20,7 @@ class ManagedReplica:
     def __init__(self, member: FleetMember) -> None:
         self.member = member
         self.is_drained = False  # by an operator
+        self.is_unready = False  # its cluster says so
         self.is_superseded = False  # leaves as soon as those that take its place are ready
         self.is_leaving = False
         self.is_given_up = False  # by the autoscaler; it takes nothing new, and may yet be kept
@@ -46,7 +47,8 @@ class ManagedReplica:
     @property
     def is_draining(self) -> bool:
         """Whether it is to get nothing new."""
-        return self.is_drained or self.is_leaving or self.is_restarting or self.is_given_up
+        is_held = self.is_drained or self.is_unready or self.is_given_up
+        return is_held or self.is_leaving or self.is_restarting
 
     def as_ordered(self) -> Replica:
         """As workers get it."""
@@ -56,7 +58,7 @@ class ManagedReplica:
         """What the operator's page needs of it."""
         return ManagedReplicaState(
             member=self.member,
-            is_drained=self.is_drained or self.is_given_up,
+            is_drained=self.is_drained or self.is_unready or self.is_given_up,
             is_leaving=self.is_leaving,
             is_restarting=self.is_restarting,
             process_restarts=None if self.process is None else self.process.restarts,

@@ -27,6 +27,7 @@ RESTART_FIELDS = {
     ),
     "alerts": ("is_on", "webhooks"),
     "console": ("listens", "host", "port", "host_names", "is_behind_tls"),
+    "endpoint_picker": ("listens", "host", "port", "tls_certificate", "tls_key", "streams_max"),
 }
 
 

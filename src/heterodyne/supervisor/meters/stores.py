@@ -29,6 +29,8 @@ OWN = (
     metrics.scaling_short,
     metrics.scaling_wanted,
     metrics.scaling_cold_start,
+    metrics.discovery_heard,
+    metrics.discovery_problems,
 )
 
 FleetSamples = Callable[[], Sequence[Sample]]  # what is measured of the fleet, as of now

@@ -69,6 +69,7 @@ class LiveGateway:
         self.tenants = tenants
         self.server = server
         self.version = version  # of the fleet it works by
+        self.endpoint_picker_port = 0  # where proxies ask for an endpoint; 0: nowhere
         self.explainer = explainer
         self.guard_hits = GuardHits(time.time)
         self.note_gauges = request_handler.note_gauges

@@ -244,6 +244,16 @@ def test_redis_that_answers_is_good(run) -> None:
 
 
 @pytest.mark.usefixtures("own_weights")
+def test_the_store_of_reports_is_good_where_it_answers_and_a_warning_where_it_does_not(run) -> None:
+    with RedisServer() as redis:
+        result = run(*HERE, "--set", f"stores.fleet_url={redis.url}", "doctor")
+    assert "ok    fleet reports: answers; 0 workers report" in result.stdout
+    result = run(*HERE, "--set", "stores.fleet_url=redis://127.0.0.1:9/0", "doctor")
+    assert result.exit_code == 0, result.stdout
+    assert "warn  fleet reports: Redis" in result.stdout
+
+
+@pytest.mark.usefixtures("own_weights")
 def test_postgresql_that_may_keep_prompts_is_good(run) -> None:
     with database() as url:
         result = run(*HERE, "--set", f"stores.prompts_url={url}", "doctor", env={"HETERODYNE_CACHE_KEY": "k" * 16})

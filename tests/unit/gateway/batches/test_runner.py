@@ -1,6 +1,9 @@
 """A worker's share of batches: lines are let go where a batch is over, and ended where the worker is."""
 
 import asyncio
+import errno
+import os
+import shutil
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -9,7 +12,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from heterodyne.batches.notice import Notices, WorkNotice
+from heterodyne.batches.notice import FOLDER, Notices, WorkNotice
 from heterodyne.batches.work_folder import WorkFolder, WorkLine, results_in
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.gateway.batches.runner import BatchRunner
@@ -32,6 +35,17 @@ class Asked:
 
     def abort(self) -> None:
         self.cut_off += 1
+
+
+class FullDisk:
+    """Takes nothing."""
+
+    def __init__(self) -> None:
+        self.tries = 0
+
+    def pwrite(self, *_: object) -> int:
+        self.tries += 1
+        raise OSError(errno.ENOSPC, "No space left on device")
 
 
 class Running:
@@ -101,3 +115,45 @@ async def test_a_worker_that_drains_ends_its_lines_though_the_next_supervisor_sw
         await running.until(lambda: not running.work.pieces())
         (results,) = running.work.results()
         assert [one.request_id for one in results_in(results.read_bytes())] == [b"req_1"]
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+async def test_lines_go_on_where_nobody_can_say_which_batches_there_are(tmp_path: Path, is_file: bool) -> None:
+    async with Running(tmp_path) as running:
+        shutil.rmtree(tmp_path / FOLDER)
+        if is_file:
+            (tmp_path / FOLDER).touch()
+        looks = running.looks
+        await running.until(lambda: running.looks > looks + 3)
+        assert not running.asked.cut_off
+        (tmp_path / FOLDER).unlink(missing_ok=True)
+        running.notices.remove(BATCH)
+        await running.until(lambda: running.asked.cut_off == 1)
+
+
+async def test_a_result_that_the_disk_did_not_take_is_written_later_and_its_line_not_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Running(tmp_path) as running:
+        with monkeypatch.context() as patched:
+            disk = FullDisk()
+            patched.setattr(os, "pwrite", disk.pwrite)
+            running.asked.ends[0](InnerAnswer(200, b"{}", "req_1"))
+            await running.until(lambda: disk.tries > 2)
+        await running.until(lambda: not running.work.pieces())
+        assert len(running.asked.ends) == 1
+        (results,) = running.work.results()
+        assert [one.request_id for one in results_in(results.read_bytes())] == [b"req_1"]
+
+
+async def test_a_result_that_the_disk_did_not_take_is_tried_once_more_as_the_worker_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Running(tmp_path) as running:
+        running.is_draining = True
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "pwrite", FullDisk().pwrite)
+            running.asked.ends[0](InnerAnswer(200, b"{}", "req_1"))
+    (results,) = running.work.results()
+    assert [one.request_id for one in results_in(results.read_bytes())] == [b"req_1"]
+    assert not running.work.is_worked_on()

@@ -3,17 +3,21 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heterodyne.domain.guard_verdict import GuardVerdict
+from heterodyne.safety.answer_check import check_answer
 from heterodyne.safety.guarded import Guarded
 from heterodyne.safety.inspection import held_calls
+from heterodyne.safety.inspection.stages import call_rules
+from heterodyne.safety.placeholders import NOTHING
 from heterodyne.safety.request_check import check_request
 from heterodyne.safety.request_guard import RequestGuard
 from heterodyne.safety.settings import GuardSettings
 from tests.support.calls import READ, asked
-from tests.support.guards import BLOCKS, EMAIL, MASKS, SECRET, plan
+from tests.support.guards import BLOCKS, EMAIL, MASKS, SECRET, all_of, plan
 
 CALLS = GuardSettings(guard="tool_calls", action="block", roots_allowed=("/work",))
 OFFER = asked(tools=[READ])
@@ -57,7 +61,7 @@ class Stream:
 
     def feed(self, *events: bytes) -> "Stream":
         for data in events:
-            self.sent += [json.loads(one) for one in self.check(data) if one != b"[DONE]"]
+            self.sent += [json.loads(one) for one in all_of(self.check, data) if one != b"[DONE]"]
         return self
 
     @property
@@ -238,3 +242,34 @@ def test_a_stream_says_what_the_whole_answer_would_however_it_is_cut(
         one["function"] for one in choice["message"].get("tool_calls", ())
     ]
     assert stream.finishes == [choice["finish_reason"]]
+
+
+def long_call(path: str) -> tuple[bytes, ...]:
+    arguments = json.dumps({"path": path, "text": "word " * 1000})
+    pieces = [arguments[at : at + 100] for at in range(0, len(arguments), 100)]
+    return (calls(begun("read")), *(calls(more(one)) for one in pieces))
+
+
+@pytest.mark.parametrize("path", ["/work/a", "/etc/passwd"])
+@pytest.mark.parametrize("end", [event(finish="tool_calls"), b"[DONE]"])
+def test_a_long_call_is_asked_to_be_judged_elsewhere_and_says_what_it_would_here(path: str, end: bytes) -> None:
+    here, elsewhere = Stream(CALLS).feed(*long_call(path), end), Stream(CALLS).feed(*long_call(path))
+    check = elsewhere.check
+    made = check(end)
+    assert (check.owes, made) == (True, ())
+    rules = call_rules(elsewhere.guard.plan)
+    guarded, _ = check_answer(rules, NOTHING, check.asked, expected=elsewhere.guard.plan.expected)
+    check.judged(guarded.verdicts)
+    made += check.more()
+    assert (check.owes, check.asked) == (False, b"")
+    elsewhere.sent += [json.loads(one) for one in made if one != b"[DONE]"]
+    assert elsewhere.choices[-2:] == here.choices[-2:]
+    assert [(one.rule, one.where) for one in elsewhere.verdicts] == [(one.rule, one.where) for one in here.verdicts]
+    assert bool(here.verdicts) is (path == "/etc/passwd")
+    assert bool(here.called) is (path == "/work/a")
+
+
+def test_many_calls_are_asked_to_be_judged_elsewhere() -> None:
+    stream = Stream(CALLS).feed(*(calls(begun("read", "{}", place)) for place in range(held_calls.AT_ONCE_CALLS + 1)))
+    assert stream.check(event(finish="tool_calls")) == ()
+    assert len(json.loads(stream.check.asked)["choices"][0]["message"]["tool_calls"]) == held_calls.AT_ONCE_CALLS + 1

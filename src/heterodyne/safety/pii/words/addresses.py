@@ -8,6 +8,7 @@ from msgspec import Struct
 from heterodyne.safety.finding import Finding
 from heterodyne.safety.glance import CAPITAL, Glance
 from heterodyne.safety.pii.clusters import Cluster
+from heterodyne.safety.pii.words.address_lines import address_lines
 from heterodyne.safety.pii.words.common import LOWER
 from heterodyne.safety.pii.words.place_names import COUNTRIES, PLACES
 from heterodyne.safety.pii.words.runs import UPPER
@@ -17,7 +18,7 @@ from heterodyne.safety.pii.words.word_set import word_set
 STREET_WORD: Final = re.compile(
     r"(?:street|st\.?|avenue|ave\.?|road|rd\.?|boulevard|blvd\.?|drive|dr\.?|lane|ln\.?|way|court|ct\.?|square|sq\.?|"
     r"terrace|place|pl\.?|parkway|pkwy|circle|crescent|highway|hwy|alley|close|grove|mews|row|quay|trail|turnpike|"
-    r"rua|rue|via|viale|calle|avenida|av\.?|carrer|paseo|plaza|piazza|corso|largo|travessa|camino|chemin|allée|impasse|"
+    r"rua|rue|via|viale|calle|avenida|avda\.?|av\.?|carrer|paseo|plaza|piazza|corso|largo|travessa|camino|chemin|allée|impasse|"
     r"ul\.?|ulica|aleja|al\.|utca|u\.|út|útja|tér|fasor|krt\.|ulitsa|prospekt|trg|cesta|náměstí|třída|"
     r"extension|extensions|fort|isle|coves?|parks?|squares?|point|union|streets|roads|drives|lanes|avenues|"
     r"λεωφόρος|οδός|.{3,}(?:strasse|straße|str\.?|weg|gasse|platz|allee|gata|gatan|gate|gaten|gade|vej|vägen|"
@@ -38,9 +39,15 @@ UNIT: Final = re.compile(
 UNIT_BEFORE: Final = re.compile(r"\b(?:apt|apartment|suite|ste|unit|flat|floor|room)\.? $", re.IGNORECASE)
 UNIT_CHARACTERS: Final = 12
 NUMBER: Final = re.compile(r"#?[0-9]{1,6}[A-Za-z]?(?:[-/][0-9]{1,4}[A-Za-z]?)?(?:-[0-9]{4})?\.?")
+# Romance languages write these small, before a name that has a capital.
+SMALL_TYPES: Final = ("rue ", "avenue ", "boulevard ", "chemin ", "impasse ", "allée ", "quai ", "calle ", "rua ")
+SMALL_TYPE: Final = (
+    rf"(?:{'|'.join(one.rstrip() for one in SMALL_TYPES)})"
+    rf"(?= (?:(?:de|du|des|da|do|dos|das|la|le|les|del|los|las) )*(?:[dl]['’])?[{UPPER}])"
+)
 TOKEN: Final = re.compile(
     r"#?[0-9]{1,6}(?:[-/][0-9]{1,4})?[A-Za-z]?(?![\w:])\.?(?=[\s,;?!)\"']|$)"
-    rf"|[{UPPER}∆][\w'’()-]*+(?:\.[A-Z]\.?)?(?!:)|(?:ul|u|krt|sk)\.|\((?:[{UPPER}][\w-]*+)\)|nan\b"
+    rf"|[{UPPER}∆][\w'’()-]*+(?:\.[A-Z]\.?)?(?!:)|{SMALL_TYPE}|[dl]['’][{UPPER}][\w-]*+|(?:ul|u|krt|sk)\.|\((?:[{UPPER}][\w-]*+)\)|nan\b"
 )
 PARTICLE: Final = re.compile(
     r"(?:de la|de los|de|del|della|dei|delle|degli|di|da|do|dos|das|la|le|les|du|des|van der|van den|van de|van|"
@@ -54,12 +61,13 @@ REGION: Final = re.compile(
 )  # a state or province, though "NO" and "OR" are words
 SEPARATOR: Final = re.compile(r"[ \t]{1,2}|[ \t]?,[ \t]?\n?[ \t]?|[ \t]?\n[ \t]?,?[ \t]?(?:\n[ \t])?(?!\n)")
 NUMBER_FIRST: Final = re.compile(
-    rf"[0-9](?<![\w$€£#.,:/-].)[0-9]{{0,4}}[A-Za-z]?(?:-[0-9]{{1,4}})?,?[ \n](?=[{UPPER}0-9]|u[lt]?\.)"
+    rf"[0-9](?<![\w$€£#.,:/-].)[0-9]{{0,4}}[A-Za-z]?(?:-[0-9]{{1,4}})?,?[ \n]"
+    rf"(?=[{UPPER}0-9]|u[lt]?\.|{'|'.join(SMALL_TYPES)})"
 )
 # The boundary stands behind the first letter: a set at the start is searched for faster.
 WORD_FIRST: Final = re.compile(
     r"[PURVCAΛu](?<!\w.)(?:(?<=P)(?:\.?[ ]?O\.?[ ]?Box|ostbox|ost Box|SC|iazza)|(?<=U)nit|(?<=R)u[ae]|(?<=V)ia(?:le)?|"
-    r"(?<=C)alle|(?<=A)venida|(?<=Λ)εωφόρος|(?<=u)l\.)[ ](?=\w)"
+    r"(?<=C)(?:alle|/)|(?<=A)venida|(?<=Λ)εωφόρος|(?<=u)l\.)[ ](?=\w)"
 )
 STREET_RUN: Final = re.compile(
     rf"\b(?:[{UPPER}][\w'’-]*+[ ]){{1,4}}(?:Street|St|Road|Rd|Avenue|Ave|Boulevard|Blvd|Lane|Drive|Square|Terrace)\b\.?"
@@ -75,7 +83,7 @@ def _number_last(upper: str) -> re.Pattern[str]:
 
 NUMBER_LAST: Final = _number_last(UPPER)
 NUMBER_LAST_ASCII: Final = _number_last("A-Z")  # quicker, for a text without other letters
-SMALL_STREET_WORDS: Final = ("u.", "ul.", "ut.", "krt.")  # that an address without a capital has
+SMALL_STREET_WORDS: Final = ("u.", "ul.", "ut.", "krt.", *SMALL_TYPES)  # that an address without a capital has
 CORNER: Final = re.compile(
     rf"(?<=corner of )(?:[{UPPER}0-9][\w'’.-]*+[ ]?|de |del |ul\. |"
     rf"u\. ){{1,6}}and (?:[{UPPER}0-9][\w'’.-]*+[ ]?){{1,5}}"
@@ -93,6 +101,7 @@ CONTEXT: Final = re.compile(
     re.IGNORECASE,
 )
 CONTEXT_ENDS: Final = ("address", "addresses", ":", "?", "is", "are", "with", "to", "as", "on", "at", "in", "near")
+CORNER_EVIDENCE: Final = 5  # more than that of one of its streets
 TOKENS_MOST: Final = 20
 TELEPHONE_GOES_ON: Final = re.compile(r"(?:[-. ][0-9]{2,}){2}")
 TELEPHONE_GROUPS: Final = 3  # of digits in a row: a postal code has two at most
@@ -119,13 +128,14 @@ def street_addresses(
         for pattern in (NUMBER_FIRST, WORD_FIRST, number_last):
             for match in pattern.finditer(text, start, cluster.end):
                 finding = _of_number_last(reader, match) if pattern is number_last else _of_start(reader, match.start())
-                if finding is not None and finding.end > at:
+                if finding is not None and (finding.end > at or finding.start < found[-1].start):
                     found.append(finding)
                     at = finding.end if pattern is not number_last else at
     streets = (STREET_RUN.search(text, *place.span()) for place in places if " " in place[0])
     found += [_finding(*_trimmed(text, street), 2) for street in streets if street is not None]
     if "corner of " in text:
-        found += [_finding(*_trimmed(text, match), 2) for match in CORNER.finditer(text)]
+        found += [_finding(*_trimmed(text, match), CORNER_EVIDENCE) for match in CORNER.finditer(text)]
+    found += address_lines(text)
     return [finding for finding in found if finding.score >= threshold]
 
 

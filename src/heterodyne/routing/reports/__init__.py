@@ -1,0 +1,1 @@
+"""What workers of all gateways tell each other of the fleet they share, and how it is put together."""
