@@ -47,10 +47,10 @@ def what_grows_can_be_started(settings: Settings, _: Mapping[str, str]) -> Itera
     if settings.autoscaling.mode != "act":
         return
     for name, pool in settings.pools.items():
-        if pool.autoscaling and not pool.is_started_here:
+        if pool.autoscaling and pool.urls:
             yield SettingProblem(
                 path=dotted(POOLS, name, TABLE),
-                message="nobody starts replicas of urls from here; give weights or a command, or set "
+                message="nobody starts replicas of urls; give weights, a command or a workload of a cluster, or set "
                 'autoscaling.mode to "dry-run"',
                 rests_on=(dotted(POOLS, name),),
             )
