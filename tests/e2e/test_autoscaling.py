@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import signal
 import threading
 import time
@@ -142,12 +143,12 @@ def test_replicas_come_with_the_load_leave_after_it_and_are_replaced_when_killed
         assert all(one["is_idle"] for one in given_up)
         told = CliRunner().invoke(cli, ["scale", "explain", "--url", serve.admin_url], prog_name="heterodyne")
         assert told.exit_code == 0, told.output
-        assert "drain 1 of chat" in told.output.replace("\n", " ")
+        assert re.search(r"drain \d of chat", told.output)  # by as many as it had grown
 
 
 def test_requests_are_held_while_a_pool_wakes_from_zero_and_none_is_lost(tmp_path: Path) -> None:
     with serving(tmp_path, minimum=0) as serve:
-        when(lambda: page(serve)["models"][0]["told_wait_s"] is not None, 90.0, "the pool is empty")
+        when(lambda: is_asleep(page(serve)["models"][0]), 90.0, "the pool is empty")
         (model,) = page(serve)["models"]
         told_s = model["told_wait_s"]
         refused = status_of(serve, deadline_ms=20)
@@ -163,6 +164,11 @@ def test_requests_are_held_while_a_pool_wakes_from_zero_and_none_is_lost(tmp_pat
         reasons = [step["reason"] for one in page(serve)["decisions"] for step in one["steps"]]
         assert "idle" in reasons
         assert "wake" in reasons
+
+
+def is_asleep(model: dict[str, Any]) -> bool:
+    """Whether nothing runs or comes, by the driver and by the last look."""
+    return model["told_wait_s"] is not None and not any(one["wanted"] or one["warming"] for one in model["pools"])
 
 
 def status_of(serve: ServeProcess, *, deadline_ms: int) -> tuple[int, str | None]:
