@@ -7,7 +7,7 @@ from msgspec import structs
 from heterodyne.config.settings import Settings
 from heterodyne.control.replica_seen import FleetSeen, ReplicaSeen
 from heterodyne.domain.engine_load import EngineLoad
-from heterodyne.domain.fleet import Health, PoolName, Replica, ReplicaId
+from heterodyne.domain.fleet import Health, PoolName, Replica, ReplicaId, Wake
 from heterodyne.fleet.scaling_settings import ScalingSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.gateway.demand_tally import DemandSeen
@@ -105,6 +105,7 @@ class DrivenBench:
     def __init__(self, *, mode: str = "act", first: int = 1, driven_maximum: int | None = 8, **table: float) -> None:
         self.now_s = 1_000_000.0
         self.workers = SeeingWorkers()
+        self.wakes: dict[str, Wake] = {}
         self.driver = ScriptedFleetDriver(
             {CHAT: first}, replica_of, start_s=30.0, maximum=driven_maximum, clock=lambda: self.now_s
         )
@@ -115,7 +116,12 @@ class DrivenBench:
         )
         fleet = ManagedFleet(self.settings, [], cast(Workers, self.workers))
         self.driven = DrivenFleet(fleet, [self.driver])
-        self.fleet = ScaledFleet(driven=self.driven, replicas=lambda: ordered(fleet.replicas), views=self.workers.views)
+        self.fleet = ScaledFleet(
+            driven=self.driven,
+            replicas=lambda: ordered(fleet.replicas),
+            views=self.workers.views,
+            take_wakes=self.wakes.update,
+        )
 
     @property
     def takeable(self) -> set[ReplicaId]:

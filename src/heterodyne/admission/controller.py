@@ -22,10 +22,12 @@ from heterodyne.admission.pending_request import PendingRequest
 from heterodyne.admission.queue.fair_queue import FairQueue
 from heterodyne.admission.queue.waiting import StartVerdict, Waiting
 from heterodyne.admission.settings import AdmissionSettings
+from heterodyne.admission.waking import check_awake_in_time, try_wake
 from heterodyne.domain.errors import (
     DeadlineExceeded,
     Draining,
     EnginesFull,
+    EngineUnavailable,
     HeterodyneError,
     NoSpareCapacity,
     NotInTime,
@@ -196,11 +198,15 @@ class AdmissionController:
         return len(self._leasing) + len(self.queues)
 
     def _try_decide(self, request: Request, routing_request: RoutingRequest, now_s: float) -> RoutingChoice | None:
-        """Where it would go now; None: the replicas that could take it are full, which waiting helps against."""
+        """Where it would go now; None: the replicas that could take it are full or asleep, which waiting helps."""
         try:
             return self._selector.decide(request, routing_request, now_s)
         except (NoSpareCapacity, EnginesFull):
             if not self._settings.queue_max:
+                raise
+            return None
+        except EngineUnavailable:
+            if not self._settings.queue_max or try_wake(self._fleet, routing_request.model) is None:
                 raise
             return None
 
@@ -238,10 +244,15 @@ class AdmissionController:
             return self.refuse(pending, error)
 
     def _wait(self, pending: PendingRequest, queue: FairQueue, now_s: float) -> Start | Wait:
+        wake = try_wake(self._fleet, pending.routing_request.model) if pending.choice is None else None
+        pending.is_held = wake is not None
         forecast = self.queues.try_forecast(pending.routing_request, self._fleet, now_s)
         waiting = self.queues.waiting_of(pending, forecast)
         try:
-            self.queues.check(pending, forecast, queue, waiting, now_s)
+            if wake is not None:
+                check_awake_in_time(wake, pending.request.deadline_s, now_s)
+            else:
+                self.queues.check(pending, forecast, queue, waiting, now_s)
             queue.push(waiting, now_s)
         except (Shed, NotInTime, QueueFull):
             if self._try_degrade(pending, now_s):
@@ -270,7 +281,7 @@ class AdmissionController:
     def _can_start(self, waiting: Waiting, now_s: float) -> StartVerdict:
         pending = pending_of(waiting)
         routing_request = pending.routing_request
-        if routing_request.ttft_slo_s < inf:
+        if routing_request.ttft_slo_s < inf and not pending.is_held:
             left_s = routing_request.ttft_slo_s - (now_s - pending.arrived_s)
             routing_request = routing_request.copied()
             routing_request.ttft_slo_s = max(left_s, 1e-3)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
-from math import ceil
+from math import ceil, inf
 from typing import Final
 
 from heterodyne.admission.in_time import Outlook, check_in_time
@@ -82,6 +82,7 @@ class ModelQueues:
     def waiting_of(self, pending: PendingRequest, forecast: Forecast | None) -> Waiting:
         """The request as its queue sees it."""
         routing_request, caller = pending.routing_request, pending.hold.caller
+        promised_s = inf if pending.is_held else pending.arrived_s + routing_request.ttft_slo_s
         least_s = 0.0 if forecast is None else max(0.0, forecast.ttft_s - forecast.wait_s)
         share_s = 0.0 if forecast is None else forecast.share_s
         is_prefix = self._settings.queue_order == "prefix" and bool(routing_request.chain.hashes)
@@ -92,7 +93,7 @@ class ModelQueues:
             weight=caller.weight * TIER_WEIGHTS[caller.tier],
             service=max(SERVICE_MIN_S, share_s),
             arrived_s=pending.arrived_s,
-            deadline_s=min(pending.request.deadline_s, pending.arrived_s + routing_request.ttft_slo_s),
+            deadline_s=min(pending.request.deadline_s, promised_s),
             least_s=least_s,
             kv_tokens=routing_request.prompt_tokens + routing_request.output_tokens,
             cached_tokens=partial(self._router.cached_tokens, routing_request) if is_prefix else None,

@@ -11,7 +11,7 @@ from heterodyne.routing.routing_request import RoutingRequest
 class PendingRequest:
     """Owned by the controller until it starts or is refused. One per request that does not start at once."""
 
-    __slots__ = ("arrived_s", "choice", "handle", "hold", "refused", "request", "routing_request", "waiting")
+    __slots__ = ("arrived_s", "choice", "handle", "hold", "is_held", "refused", "request", "routing_request", "waiting")
 
     def __init__(
         self,
@@ -28,5 +28,6 @@ class PendingRequest:
         self.arrived_s = arrived_s
         self.choice = choice  # the latest decision; None: no replica has room
         self.refused: LimitRefusal | None = None  # by one of its limits
+        self.is_held = False  # because no replica was ready: its SLO is counted from when one is
         self.waiting: Waiting | None = None  # while it waits for its turn
         self.handle: object = None  # what the controller's driver knows it by

@@ -11,6 +11,8 @@ from heterodyne.supervisor.scaling.scaled_fleet import ScaledFleet
 
 def build_autoscaler(owner: FleetOwner) -> Autoscaler:
     """One per supervisor; it follows reloads."""
-    fleet = ScaledFleet(driven=owner.driven, replicas=owner.replicas, views=owner.workers.views)
+    fleet = ScaledFleet(
+        driven=owner.driven, replicas=owner.replicas, views=owner.workers.views, take_wakes=owner.take_wakes
+    )
     file = state_folder(os.environ) / f"autoscaling-{owner.settings.gateway.port}.msgpack"
     return Autoscaler(lambda: owner.settings, fleet, ScalingMemory(file))

@@ -85,6 +85,19 @@ class Replica(Struct, frozen=True, kw_only=True):
         )
 
 
+class Wake(Struct, frozen=True, kw_only=True):
+    """Of a model that may have no replica at all: requests that find none are held while one starts."""
+
+    start_s: float  # what a start usually takes
+    ready_at_s: float | None = None  # of the one that is coming, on the machine's monotonic clock; None: none is
+
+    def wait_s(self, now_s: float) -> float:
+        """What a request that comes now is told; one that takes longer than usual is told a tenth of a start."""
+        if self.ready_at_s is None:
+            return self.start_s
+        return max(self.ready_at_s - now_s, 0.1 * self.start_s)
+
+
 class ModelRule(Struct, frozen=True, kw_only=True):
     """What an operator has said about one model."""
 
@@ -99,6 +112,7 @@ class ModelRule(Struct, frozen=True, kw_only=True):
     late_fallbacks: tuple[str, ...] = ()  # models that answer in its place when none of its replicas would in time
     degraded: dict[str, str] = {}  # by tier, the model that answers in its place rather than nobody when it is full
     split: RolloutSplit | None = None  # between versions of it; None: no rollout has a say
+    wake: Wake | None = None  # None: without a replica that is ready it is not served
 
 
 class FleetSnapshot(Struct, frozen=True, kw_only=True):
@@ -135,7 +149,14 @@ class FleetSnapshot(Struct, frozen=True, kw_only=True):
     @property
     def names(self) -> tuple[str, ...]:
         """Everything that clients may ask for: models, other names of them, adapters."""
-        return (*self.by_model, *self.aliases, *self.adapters)
+        return (*self.by_model, *self.asleep, *self.aliases, *self.adapters)
+
+    @property
+    def asleep(self) -> tuple[str, ...]:
+        """Models without a replica that may be asked for all the same: one is started then."""
+        return tuple(
+            model for model, rule in self.rules.items() if rule.wake is not None and model not in self.by_model
+        )
 
     def model_of(self, name: str) -> str:
         """The model that a name means: its own, that of an alias, or the one that an adapter belongs to.

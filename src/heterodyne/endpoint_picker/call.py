@@ -6,11 +6,10 @@ answer's head -> answer's body -> end     we read along, and change nothing
 
 from typing import Any, Final
 
-from envoy.extensions.filters.http.ext_proc.v3 import processing_mode_pb2
-
 from heterodyne.domain.errors import BodyTooLarge, HeterodyneError, InternalError, Overloaded
 from heterodyne.endpoint_picker import replies
 from heterodyne.endpoint_picker.forwarded import ForwardedHead
+from heterodyne.endpoint_picker.messages import BodySendMode
 from heterodyne.endpoint_picker.picker import EndpointPicker, Picked
 from heterodyne.endpoint_picker.protocol import (
     TEST_SELECTED,
@@ -22,8 +21,7 @@ from heterodyne.endpoint_picker.protocol import (
 )
 from heterodyne.gateway.forms.passing import OPENAI
 
-MODE: Final = processing_mode_pb2.ProcessingMode
-WHOLE_MODES: Final = (MODE.NONE, MODE.BUFFERED, MODE.FULL_DUPLEX_STREAMED)
+WHOLE_MODES: Final = (BodySendMode.NONE, BodySendMode.BUFFERED, BodySendMode.FULL_DUPLEX_STREAMED)
 # How a proxy's details begin where no connection to the replica came about, or none that carried the request.
 UNREACHED: Final = ("upstream_reset_before_response_started", "no_healthy_upstream", "cluster_not_found")
 DETAILS: Final = "response.code_details"
@@ -40,7 +38,7 @@ class Call:
         self._picked: Picked | None = None
         self._body: list[bytes] = []
         self._body_bytes = 0
-        self._request_mode = self._response_mode = MODE.FULL_DUPLEX_STREAMED  # where a proxy does not say
+        self._request_mode = self._response_mode = BodySendMode.FULL_DUPLEX_STREAMED  # where a proxy does not say
         self.is_over = False
 
     @property
@@ -102,7 +100,7 @@ class Call:
         try:
             if self._request_mode not in WHOLE_MODES:
                 raise InternalError(
-                    f"ext_proc: request_body_mode {MODE.BodySendMode.Name(self._request_mode)} lets the request go "
+                    f"ext_proc: request_body_mode {_named(self._request_mode)} lets the request go "
                     "before its body is read; set FULL_DUPLEX_STREAMED, or BUFFERED."
                 )
             subset = try_subset(message.metadata_context)
@@ -110,18 +108,18 @@ class Call:
         except HeterodyneError as error:
             self._picker.refused(error, None)
             raise
-        if message.request_headers.end_of_stream or self._request_mode == MODE.NONE:
+        if message.request_headers.end_of_stream or self._request_mode == BodySendMode.NONE:
             self._picked = picked = await self._picker.pick(self._head, b"")
             lines = replies.lines(picked.headers)
             return [replies.picked_in_headers(picked.endpoint, lines, picked.removed)]
         # Of a body that is buffered the proxy sends nothing before it has heard that its head is well.
-        return [replies.REQUEST_HEADERS] if self._request_mode == MODE.BUFFERED else []
+        return [replies.REQUEST_HEADERS] if self._request_mode == BodySendMode.BUFFERED else []
 
     async def _take_body(self, piece: bytes, *, ends: bool) -> list[Any]:
         if self._picked is not None:  # more than there was to be
             return [replies.REQUEST_BODY]
         self._hold(piece)
-        if not ends and self._request_mode != MODE.BUFFERED:
+        if not ends and self._request_mode != BodySendMode.BUFFERED:
             return []
         return await self._decide(has_trailers=False)
 
@@ -134,7 +132,7 @@ class Call:
         sent = body if picked.body is None else picked.body
         if len(sent) != len(body):
             lines.append(("content-length", b"%d" % len(sent)))
-        if self._request_mode == MODE.BUFFERED:
+        if self._request_mode == BodySendMode.BUFFERED:
             return [replies.picked_in_body(picked.endpoint, lines, picked.removed, picked.body)]
         return [
             replies.picked_in_headers(picked.endpoint, lines, picked.removed),
@@ -163,7 +161,7 @@ class Call:
             self._picked.pick.answer_continues(body.body)
         if body.end_of_stream:
             self._answer_ends()
-        if self._response_mode == MODE.FULL_DUPLEX_STREAMED:
+        if self._response_mode == BodySendMode.FULL_DUPLEX_STREAMED:
             return [replies.response_piece(body.body, ends_stream=body.end_of_stream)]
         return [replies.RESPONSE_BODY]
 
@@ -191,3 +189,8 @@ class Call:
         """Of the body, as far as it has come."""
         self._picker.body_bytes -= self._body_bytes
         self._body, self._body_bytes = [], 0
+
+
+def _named(mode: int) -> str:
+    """As the proxy's settings call it."""
+    return BodySendMode(mode).name if mode in set(BodySendMode) else str(mode)

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import grpc
-from envoy.service.ext_proc.v3 import external_processor_pb2 as ext_proc
 from grpc_health.v1 import health_pb2
 
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import DeadlineExceeded, HeterodyneError, InternalError, PortInUse, RequestTooSlow
 from heterodyne.endpoint_picker.call import Call
 from heterodyne.endpoint_picker.credentials import server_credentials
+from heterodyne.endpoint_picker.messages import ProcessingRequest, ProcessingResponse
 from heterodyne.endpoint_picker.picker import EndpointPicker
 from heterodyne.endpoint_picker.protocol import POOL_METADATA
 from heterodyne.endpoint_picker.settings import EndpointPickerSettings
@@ -81,8 +81,8 @@ class PickerServer:
     def _processor(self) -> Any:
         method = grpc.stream_stream_rpc_method_handler(
             self._process,
-            request_deserializer=ext_proc.ProcessingRequest.FromString,
-            response_serializer=ext_proc.ProcessingResponse.SerializeToString,
+            request_deserializer=ProcessingRequest.FromString,
+            response_serializer=ProcessingResponse.SerializeToString,
         )
         return grpc.method_handlers_generic_handler(SERVICE, {"Process": method})
 

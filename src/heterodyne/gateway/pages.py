@@ -100,11 +100,11 @@ def live(source: PageSource, http: HttpRequest, caller: Caller) -> PageResponse:
 
 
 def ready(source: PageSource, http: HttpRequest, caller: Caller) -> PageResponse:
-    """GET /health/ready: some model can be asked and we are not leaving."""
+    """GET /health/ready: some model can be asked, one that is held for included, and we are not leaving."""
     health = {
         name: any(replica.health is Health.READY for replica in replicas)
         for name, replicas in source.fleet.by_model.items()
-    }
+    } | dict.fromkeys(source.fleet.asleep, True)
     shown = visible(caller, health)
     is_ready = any(health.values()) and not source.is_draining
     status = "draining" if source.is_draining else ("ready" if is_ready else "starting")
@@ -135,10 +135,10 @@ def _entries(source: PageSource, caller: Caller) -> list[dict[str, object]]:
 
 
 def _entry(name: str, caller: Caller, snapshot: FleetSnapshot, created: int) -> dict[str, object] | None:
-    """None: no replica serves what the name means. What else it is called is told where the key may use that, too."""
+    """None: nobody serves what the name means. What else it is called is told where the key may use that, too."""
     named, model = snapshot.aliases.get(name, name), snapshot.model_of(name)
-    replicas = snapshot.by_model.get(model)
-    if replicas is None:
+    replicas = snapshot.by_model.get(model, ())
+    if not replicas and model not in snapshot.asleep:
         return None
     entry = _model(name, replicas, created)
     if named != name and is_visible(named, caller):
@@ -150,11 +150,11 @@ def _entry(name: str, caller: Caller, snapshot: FleetSnapshot, created: int) -> 
 
 def _model(name: str, replicas: tuple[Replica, ...], created: int) -> dict[str, object]:
     entry: dict[str, object] = {"id": name, "object": "model", "created": created, "owned_by": "heterodyne"}
-    first = replicas[0]
-    if first.context_tokens is not None:
-        entry["max_model_len"] = first.context_tokens
-    if first.purpose is not None:
-        entry["purpose"] = first.purpose
+    for first in replicas[:1]:  # none of a model that is asleep
+        if first.context_tokens is not None:
+            entry["max_model_len"] = first.context_tokens
+        if first.purpose is not None:
+            entry["purpose"] = first.purpose
     return entry
 
 

@@ -53,8 +53,12 @@ def no_replica_error(
     `rate_limit_wait_s` is when a provider's limit leaves room for it, where that is what it lacks; `called` is the
     client's own name for the model, where that is another: a key may know no more than an alias.
     """
-    replicas = fleet.by_model.get(model)
+    replicas, rule = fleet.by_model.get(model), fleet.rules.get(model)
     model = called or model
+    if replicas is None and rule is not None and rule.wake is not None:
+        return EngineUnavailable(
+            f"No replica of {model!r} runs now; the first is being started.", retry_after_s=ceil(rule.wake.start_s)
+        )
     if replicas is None:
         return UnknownModel(unknown_model(model, ()), param="model")
     if has_failed:

@@ -14,7 +14,7 @@ from heterodyne.console.errors import ChangeRefused
 from heterodyne.console.fleet.forms import Addition, Selection
 from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
 from heterodyne.domain.cache_drop import CacheDrop
-from heterodyne.domain.fleet import Health, Replica, ReplicaId
+from heterodyne.domain.fleet import Health, Replica, ReplicaId, Wake
 from heterodyne.domain.key_restriction import KeyRestriction
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.rollout_split import RolloutSplit
@@ -105,6 +105,11 @@ class FleetOwner:
     def take_splits(self, splits: Mapping[str, RolloutSplit]) -> None:
         """Other shares of rollouts for every worker."""
         self.workers.splits = dict(splits)
+        self._fleet.publish()
+
+    def take_wakes(self, wakes: Mapping[str, Wake]) -> None:
+        """Other models that requests are held for while none of their replicas is ready, for every worker."""
+        self.workers.wakes = dict(wakes)
         self._fleet.publish()
 
     def begin_restricted(self, restrictions: tuple[KeyRestriction, ...]) -> None:

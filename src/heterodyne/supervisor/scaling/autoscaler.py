@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from heterodyne.config.settings import Settings
 from heterodyne.console.scaling.pages import DecisionRow, ModelNowRow, Paused, PoolNowRow, ScalingPage, StepRow
-from heterodyne.domain.fleet import PoolName
+from heterodyne.domain.fleet import PoolName, Wake
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.replica_stage import COMING, ReplicaStage
 from heterodyne.fleet.pool_scaling import PoolScaling
@@ -33,6 +33,7 @@ from heterodyne.telemetry import log
 
 TICK_S = 0.25  # between two looks at whether a request is held
 SAVE_INTERVAL_S = 60.0
+WAKE_STEP_S = 0.5
 YIELD_S = 300.0  # for so long a pool is left to another scaler that was seen at it
 ACT = "act"
 OFF = "off"
@@ -59,16 +60,19 @@ class Autoscaler:
         memory: ScalingMemory,
         *,
         wall_clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._settings = settings
         self._fleet = fleet
         self._memory = memory
         self._wall_clock = wall_clock
+        self._clock = clock  # that workers go by
         self._observers: dict[str, ModelObserver] = {}
         self._latest: dict[str, _Latest] = {}
         self._yields: dict[str, tuple[float, str]] = {}  # by model, until when and to whom
         self._said: dict[str, tuple[StepRow, ...]] = {}
         self._held: set[str] = set()
+        self._wakes: dict[str, Wake] = {}  # as the workers have them
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -98,6 +102,7 @@ class Autoscaler:
             self._said.pop(gone, None)
         for model, tables in models.items():
             await self._look_at(model, tables, settings, now_s)
+        self._tell_wakes(settings)
         meters.note(self.page(None, 0))
 
     def page(self, model: str | None, most: int) -> ScalingPage:
@@ -124,6 +129,27 @@ class Autoscaler:
         self._memory.paused = self._memory.paused | chosen if is_paused else self._memory.paused - chosen
         self._memory.save()
         return Paused(paused=tuple(sorted(self._memory.paused)))
+
+    def _tell_wakes(self, settings: Settings) -> None:
+        """Models that may have no replica, with when the first is expected."""
+        acts = settings.autoscaling.mode == ACT
+        wakes = {
+            model: self._wake(latest)
+            for model, latest in self._latest.items()
+            if acts and model not in self._memory.paused and not any(one.minimum for one in latest.rules.pools)
+        }
+        known = self._wakes
+        if wakes.keys() != known.keys() or any(_differ(wake, known[model]) for model, wake in wakes.items()):
+            self._wakes = wakes
+            self._fleet.take_wakes(wakes)
+
+    def _wake(self, latest: _Latest) -> Wake:
+        pools = latest.rules.pools
+        start_s = min(latest.decision.state.starts(latest.rules, one.pool).usual_s for one in pools) / latest.speed
+        told_s = self._told_wait_s(latest)
+        is_coming = any(one.count(*COMING) for one in latest.seen.pools)
+        ready_at_s = None if told_s is None or not is_coming else self._clock() + told_s
+        return Wake(start_s=start_s, ready_at_s=ready_at_s)
 
     def _is_woken(self) -> bool:
         """Whether a request has begun to be held since the last look."""
@@ -259,6 +285,14 @@ class Autoscaler:
             cold_starts=len(starts.measured_s),
             problem=away or (pool.problem if pool is not None else NOBODY) or next(iter(problems), None),
         )
+
+
+def _differ(one: Wake, other: Wake) -> bool:
+    """By more than it is worth telling every worker."""
+    if (one.ready_at_s is None) != (other.ready_at_s is None):
+        return True
+    later_s = 0.0 if one.ready_at_s is None or other.ready_at_s is None else one.ready_at_s - other.ready_at_s
+    return max(abs(later_s), abs(one.start_s - other.start_s)) > WAKE_STEP_S
 
 
 def _kind_of(steps: tuple[StepRow, ...]) -> tuple[object, ...]:

@@ -51,7 +51,10 @@ class ModelObserver:
     def observe(
         self, now_s: float, views: Sequence[WorkerView], pools: Mapping[PoolName, Sequence[MemberSeen]]
     ) -> Observation:
-        """What has happened since the last look, and what there is."""
+        """What has happened since the last look, and what there is.
+
+        Who was refused while there was no replica would have been held with more time, and wakes as those do.
+        """
         span_s = 1.0 if self._looked_at_s is None else max(0.1, now_s - self._looked_at_s)
         self._looked_at_s = now_s
         arrivals, ended, more = self._grown(views)
@@ -71,7 +74,7 @@ class ModelObserver:
             risk=more.risk,
             in_flight=sum(one.in_flight for one in self._sums.values()),
             waiting=sum(one.queued for one in demands) + sum(engines),
-            held=sum(one.held for one in demands),
+            held=sum(one.held for one in demands) + (0 if any(pools.values()) else more.refused),
             pools=tuple(told),
         )
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from heterodyne.domain.errors import HeterodyneError
-from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
+from heterodyne.domain.fleet import PoolName, Replica, ReplicaId, Wake
 from heterodyne.domain.replica_stage import ReplicaStage
 from heterodyne.planning.scaling.action import ActionKind, ScalingAction
 from heterodyne.planning.scaling.observation import Observation
@@ -23,6 +23,7 @@ class ScaledFleet(Struct, frozen=True, kw_only=True, eq=False):
     driven: DrivenFleet
     replicas: Callable[[], Sequence[Replica]]  # as workers have them
     views: Callable[[], Sequence[WorkerView]]
+    take_wakes: Callable[[Mapping[str, Wake]], None]  # to the workers
 
     def members(self, pools: Sequence[PoolName], speed: float) -> dict[PoolName, tuple[MemberSeen, ...]]:
         """Those of a driver, as it has them, and those of URLs; times pass at this speed."""

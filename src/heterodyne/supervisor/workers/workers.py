@@ -11,7 +11,7 @@ from msgspec import structs
 from heterodyne.config.settings import Settings
 from heterodyne.console.fleet.pages import WorkerRow
 from heterodyne.domain.cache_drop import CacheDrop
-from heterodyne.domain.fleet import Health, ModelRule, Replica, ReplicaId
+from heterodyne.domain.fleet import Health, ModelRule, Replica, ReplicaId, Wake
 from heterodyne.domain.key_restriction import KeyRestriction
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.tenant import TenantSnapshot
@@ -53,6 +53,7 @@ class Workers:
         self._places = places
         self._settings, self._replicas = settings, replicas
         self.splits = dict(splits or {})  # other ones go with the next `publish`
+        self.wakes: dict[str, Wake] = {}  # the same, of models that may have no replica
         self.restrictions: tuple[KeyRestriction, ...] = ()  # the same
         self.drops = drops  # these too
         self._tenants = tenants
@@ -159,7 +160,7 @@ class Workers:
                 name=name,
                 settings=self._settings,
                 replicas=self._replicas,
-                rules=with_splits(model_rules(self._settings), self.splits),
+                rules=with_wakes(with_splits(model_rules(self._settings), self.splits), self.wakes),
                 run_dir=str(self._run_dir),
                 places=self._places,
                 tenants=tenants_name(self._tenants),
@@ -186,6 +187,12 @@ def with_splits(rules: dict[str, ModelRule], splits: Mapping[str, RolloutSplit])
     for model, split in splits.items():
         found[model] = structs.replace(rules.get(model, ModelRule()), split=split)
     return found
+
+
+def with_wakes(rules: dict[str, ModelRule], wakes: Mapping[str, Wake]) -> dict[str, ModelRule]:
+    """The rules of models, with when those will be ready that have no replica."""
+    woken = {model: structs.replace(rules.get(model, ModelRule()), wake=wake) for model, wake in wakes.items()}
+    return {**rules, **woken}
 
 
 async def _wait(is_so: Callable[[], bool], timeout_s: float) -> bool:

@@ -189,3 +189,32 @@ def test_a_file_that_cannot_be_read_is_begun_anew(tmp_path: Path) -> None:
     assert not memory.states
     memory.save()
     assert not ScalingMemory(file).paused
+
+
+async def test_workers_are_told_when_a_model_that_sleeps_will_be_awake(tmp_path: Path) -> None:
+    bench = DrivenBench(minimum=0)
+    scaler = scaler_of(bench, tmp_path)
+    await pass_time(bench, scaler, 60, 0.5)
+    assert bench.wakes[MODEL].ready_at_s is None
+    assert bench.wakes[MODEL].start_s == 30.0
+    await pass_time(bench, scaler, 1200, 0.0)
+    assert bench.driver.asked[-1].count == 0
+    assert steps(scaler, ActionKind.DRAIN)[-1].reason is ScalingReason.IDLE
+    bench.workers.demand = structs.replace(bench.workers.demand, queued=2, held=2)
+    await pass_time(bench, scaler, 10, 0.0)
+    assert bench.driver.asked[-1].count == 1
+    assert steps(scaler, ActionKind.ADD)[-1].reason is ScalingReason.WAKE
+    await pass_time(bench, scaler, 10, 0.0)
+    assert bench.wakes[MODEL].ready_at_s is not None
+    (model,) = scaler.page(None, 1).models
+    assert model.held == 2
+    assert model.told_wait_s == pytest.approx(20.0)
+    bench.workers.demand = structs.replace(bench.workers.demand, queued=0, held=0)
+    await pass_time(bench, scaler, 40, 0.5)
+    assert scaler.page(None, 1).models[0].told_wait_s is None
+
+
+async def test_a_model_that_keeps_a_replica_or_is_only_watched_is_never_held_for(tmp_path: Path) -> None:
+    for bench in (DrivenBench(), DrivenBench(mode="dry-run", minimum=0)):
+        await pass_time(bench, scaler_of(bench, tmp_path), 30, 0.5)
+        assert not bench.wakes

@@ -75,3 +75,10 @@ def test_engines_queues_and_memory_are_read_where_they_are_told() -> None:
     seen = ModelObserver(MODEL).observe(0.0, [loaded], {CHAT: [member()]})
     assert seen.waiting == 7
     assert seen.pool(CHAT).kv_share == 0.5
+
+
+def test_who_was_refused_while_there_was_no_replica_wakes_the_pool_too() -> None:
+    observer = ModelObserver(MODEL)
+    observer.observe(0.0, [view(demand=DemandSeen())], {CHAT: []})
+    assert observer.observe(5.0, [view(demand=DemandSeen(refused=2, queued=1, held=1))], {CHAT: []}).held == 3
+    assert observer.observe(9.0, [view(ONE, demand=DemandSeen(refused=4))], {CHAT: [member()]}).held == 0
