@@ -13,7 +13,7 @@ from heterodyne.config.settings import Settings
 from heterodyne.wire.tls.contexts import door_context
 
 LISTENS = "endpoint_picker.listens"
-NEEDED = ("grpc", "grpc_health", "envoy.service")  # modules of the extra
+NEEDED = ("google.protobuf", "grpc", "grpc_health")  # modules of the extra
 PASSED_BY = (
     "guards",
     "abuse",

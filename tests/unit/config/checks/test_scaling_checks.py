@@ -45,7 +45,8 @@ def test_replicas_of_urls_cannot_be_started_but_may_be_reckoned_with() -> None:
     (problem,) = found(check, acts=True, **pool)
     assert problem.startswith("pools.p.autoscaling: ")
     assert not found(check, acts=True, command=COMMAND, autoscaling={"requests_per_s": 2})
-    assert not found(check, acts=True, discover="kubernetes", autoscaling={"requests_per_s": 2})
+    driven = {"discover": "kubernetes", "kubernetes_workload": "deployment/chat"}
+    assert not found(check, acts=True, autoscaling={"requests_per_s": 2}, **driven)
 
 
 def test_a_command_says_where_it_listens() -> None:
