@@ -34,6 +34,7 @@ from heterodyne.gateway.server import GatewayServer
 from heterodyne.gateway.stored.room import StoredRoom
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.upstream import Upstream
+from heterodyne.identity.token_issuers import TokenIssuers
 from heterodyne.supervisor.workers.live_gateway import LiveGateway, caller_ring, host_names
 from heterodyne.supervisor.workers.replica_priors import ReplicaPriors
 from heterodyne.wire.connection_pool import ConnectionPool
@@ -55,6 +56,7 @@ class RequestPath(NamedTuple):
     stored: StoredRoom
     answer_cache: AnswerCache
     cascades: CascadeGate
+    tokens: TokenIssuers
 
 
 def open_request_path(
@@ -103,7 +105,16 @@ def open_request_path(
         stored=stored,
         answer_cache=answer_cache,
         cascades=CascadeGate(upstream, builder, ready, tracer, chance),
+        tokens=_token_issuers(settings, upstream),
     )
+
+
+def _token_issuers(settings: Settings, upstream: Upstream) -> TokenIssuers:
+    loop = asyncio.get_running_loop()
+    pool = ConnectionPool(loop, idle_max=0, connect_timeout_s=settings.gateway.connect_timeout_s)
+    issuers = TokenIssuers(pool, upstream.clock)
+    issuers.configure(settings.issuers)
+    return issuers
 
 
 def request_handler(
@@ -119,7 +130,7 @@ def request_handler(
     upstream, gate, request_log = path.upstream, path.gate, path.request_log
     return RequestHandler(
         settings=settings.gateway,
-        callers=caller_ring(settings, tenants, console_key_sha256),
+        callers=caller_ring(settings, tenants, path.tokens, console_key_sha256),
         host_names=host_names(settings, tenants),
         fleet=upstream.fleet,
         limit=upstream.limit,
@@ -190,6 +201,7 @@ def live_gateway(
         explainer=explainer,
         answer_cache=path.answer_cache,
         cascades=path.cascades,
+        tokens=path.tokens,
         console_key_sha256=console_key_sha256,
         version=version,
     )
