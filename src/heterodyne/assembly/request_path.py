@@ -90,6 +90,7 @@ def open_request_path(
     holdings = HoldingsWatch(gate.in_flight, controller, upstream, request_log, book)
     ready = ReadyAnswers(gate, upstream, request_log, wall_clock)
     answer_cache = AnswerCache(gate, upstream, ready, wall_clock=wall_clock, chance=chance)
+    answer_cache.shared_region = settings.stores.cache_region
     answer_cache.shared = try_shared_answers(settings, stored, upstream.clock)
     answer_cache.semantic.shared = try_shared_prompts(settings, stored, upstream.clock)
     return RequestPath(

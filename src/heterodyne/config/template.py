@@ -33,6 +33,7 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "client_id": "heterodyne-console",
     "client_secret_env": "CONSOLE_CLIENT_SECRET",
     "console_url": "https://console.example.com",
+    "cache_region": "eu-west",
     "cache_dir": "/var/cache/heterodyne",
     "models_dir": "/var/lib/heterodyne/models",
     "blobs_url": "s3://bucket/heterodyne",
