@@ -63,7 +63,7 @@ async def _serve(
     def on_settings(new: Settings, weights: Mapping[str, Path]) -> None:
         local.take(driven_pools(new, weights))
         platforms.take(new)
-        owner.driven.take_settings()
+        owner.driven.forget_asked()
         if access is not None:
             access.guard.take(new.console)
 

@@ -122,6 +122,7 @@ CHECKS: tuple[Check, ...] = (
     scaling_checks.autoscaling_tables_can_be,
     scaling_checks.a_pool_that_grows_says_what_a_replica_carries,
     scaling_checks.what_grows_can_be_started,
+    scaling_checks.gateways_that_scale_together_know_who_leads,
     scaling_checks.commands_say_where_to_listen,
     platform_checks.a_command_runs_where_it_is_said,
     platform_checks.a_platform_can_be_asked,
