@@ -1,6 +1,5 @@
 """Builds what the supervisor runs, over the stores it has open and the owner of its fleet."""
 
-import secrets
 import socket
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from heterodyne.assembly.fleet import answer_keda
 from heterodyne.assembly.policies import PolicyParts, build_policies
 from heterodyne.assembly.registry import build_registry
 from heterodyne.assembly.rollouts import build_rollouts
-from heterodyne.assembly.scaling import build_autoscaler
+from heterodyne.assembly.scaling import build_scaling
 from heterodyne.config.settings import Settings
 from heterodyne.console.abuse.service import AbuseService
 from heterodyne.console.app import admin_app
@@ -39,7 +38,6 @@ from heterodyne.supervisor.certificates import CertificateWatch
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
 from heterodyne.supervisor.fleet.manifest_watch import ManifestWatch
 from heterodyne.supervisor.fleet.signal_reload import SignalReload
-from heterodyne.supervisor.leader.leader_watch import LeaderWatch
 from heterodyne.supervisor.meters.stores import FleetSamples, write_meters
 from heterodyne.supervisor.meters.supervisor import SupervisorMeters
 from heterodyne.supervisor.run import AdminPort, Loops, supervise
@@ -50,7 +48,6 @@ from heterodyne.supervisor.stores.shared_audit_log import take_audit_log
 from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores
 from heterodyne.supervisor.stores.tenant_publisher import PublishTenants, TenantPublisher
 
-LEADER_NAME_BYTES = 8
 LIMITS_MAX = 500  # the most used of all limits: those that are not in dollars are often full
 
 
@@ -117,7 +114,7 @@ async def run_supervisor(
     alerts = _try_alerts(owner, stores, tenants, drifts, run_dir, abuse=abuse, certificates=certificates)
     rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
     policies = build_policies(owner, stores.policies, run_dir)
-    scaling = build_autoscaler(owner)
+    scaling = build_scaling(owner, stores.documents)
     parts = build_store_parts(
         stores,
         owner,
@@ -128,9 +125,8 @@ async def run_supervisor(
         registry=registry,
         policies=policies,
         abuse=abuse,
-        scaling=scaling,
+        scaling=scaling.autoscaler,
     )
-    leader = LeaderWatch(stores.documents, secrets.token_hex(LEADER_NAME_BYTES))
     clerk = batch_clerk(owner, stores, run_dir)
     loops = {
         **parts.loops,
@@ -142,8 +138,7 @@ async def run_supervisor(
         "drift": drifts.run,
         "abuse": abuse.run,
         "certificates": certificates.run,
-        "leader": leader.run,
-        "autoscaler": scaling.run,
+        **scaling.loops,
         "discovery": owner.discovery.run,
         "keda": lambda: answer_keda(owner),
         "manifests": ManifestWatch(lambda: owner.settings.endpoint_picker, parts.reload.request).run,

@@ -13,6 +13,7 @@ from heterodyne.stores.redis.why_away import why_away
 
 TIMEOUT_S: Final = 0.5  # no request waits for it
 PREFIX: Final = "heterodyne:{fleet-1}:"  # the braces keep all keys in one slot of a cluster; 1 is the form of messages
+GATEWAYS: Final = "heterodyne:{gateways-1}:"  # of what their supervisors tell each other
 TTL_S: Final = 3.0  # of a worker that is not heard of
 GOSSIP_BACK_S: Final = 60.0  # what a worker that starts reads first: engines evict what is older
 GOSSIP_KEPT: Final = 256  # messages, of 64 KiB at most
