@@ -181,7 +181,9 @@ class _Search:
         if reason is Reason.ONLY_POOL or reason is Reason.ONLY_REPLICA:
             reason = REASONS[self._objective.name]
         others = (*best.others, best.forecast)
-        return RoutingChoice(forecast, self._rank[0], reason, others, kv_plan=chosen, kv_options=options)
+        return RoutingChoice(
+            forecast, self._rank[0], reason, others, kv_plan=chosen, kv_options=options, plain=self._plain
+        )
 
     def _offer_held(self, state: ReplicaState, held: PrefixMatches) -> None:
         """What its host, its store or another replica has of the prompt and it has not: the quickest of them."""
