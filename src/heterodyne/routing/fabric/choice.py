@@ -12,7 +12,7 @@ from typing import Final, final
 from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import Reason
-from heterodyne.routing.fabric.fabric import COPIES, HANDS_OVER, KvFabric
+from heterodyne.routing.fabric.fabric import COPIES, HANDS_OVER, KvFabric, fit
 from heterodyne.routing.forecast import KEPT, forecast_on, own_risk
 from heterodyne.routing.kv.links import KvLink, store_end
 from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED, PrefixMatches
@@ -202,7 +202,7 @@ class _Search:
                 offers.append(offer)
         if replica.kv_layout and replica.kv_transfer in COPIES:
             for source in self._holders:
-                if _fit(source, state):
+                if fit(source, state):
                     offer = _Offer(KvOrigin.PEER, source, "")
                     offer.tokens = self._own(source)
                     if self._weigh(offer, state, own, fabric.link_between(source, state), source.replica.id):
@@ -231,7 +231,7 @@ class _Search:
     def _offer_prefill(self, state: ReplicaState, prefill: Forecast, harm: float) -> None:
         """The one computes the prompt for the other, which computes its last token again to have something to say."""
         source = prefill.state
-        if state.replica.kv_transfer in HANDS_OVER and _fit(source, state):
+        if state.replica.kv_transfer in HANDS_OVER and fit(source, state):
             offer = _Offer(KvOrigin.PREFILL, source, "")
             offer.tokens = float(self._request.prompt_tokens)
             link = self._fabric.link_between(source, state)
@@ -337,17 +337,6 @@ def _holders(cached: PrefixMatches, by_place: dict[int, ReplicaState]) -> list[R
                 if len(found) == HOLDERS_MAX:
                     return found
     return found
-
-
-def _fit(source: ReplicaState, target: ReplicaState) -> bool:
-    """Whether the one has a use for KV of the other."""
-    ours, theirs = source.replica, target.replica
-    return (
-        source is not target
-        and ours.kv_layout != ""
-        and ours.kv_layout == theirs.kv_layout
-        and ours.kv_transfer == theirs.kv_transfer
-    )
 
 
 def _same(best: RoutingChoice, options: tuple[KvPlan, ...]) -> RoutingChoice:
