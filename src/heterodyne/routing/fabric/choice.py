@@ -13,6 +13,7 @@ from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import Reason
 from heterodyne.routing.fabric.fabric import COPIES, HANDS_OVER, KvFabric, fit
+from heterodyne.routing.fabric.ledger import CHECKED_SHARE
 from heterodyne.routing.forecast import KEPT, forecast_on, own_risk
 from heterodyne.routing.kv.links import KvLink, store_end
 from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED, PrefixMatches
@@ -77,7 +78,7 @@ def with_kv(
         is_thorough=is_thorough,
     )
     search.look(pools, chance)
-    return search.choice()
+    return search.choice(chance)
 
 
 @final
@@ -167,10 +168,12 @@ class _Search:
                 for state in targets:
                     self._offer_prefill(state, sender, harm)
 
-    def choice(self) -> RoutingChoice:
-        """What came out best."""
+    def choice(self, chance: Chance) -> RoutingChoice:
+        """What came out best; now and then what comes out best without KV brought, for comparison."""
         best, chosen = self._best, self._chosen
         options = tuple(self._options)
+        if chosen is not None and chance() < CHECKED_SHARE:
+            return _same(best, options, withheld=chosen)
         if chosen is not None:
             forecast = chosen.forecast
         elif self._warm is not None:
@@ -339,7 +342,7 @@ def _holders(cached: PrefixMatches, by_place: dict[int, ReplicaState]) -> list[R
     return found
 
 
-def _same(best: RoutingChoice, options: tuple[KvPlan, ...]) -> RoutingChoice:
+def _same(best: RoutingChoice, options: tuple[KvPlan, ...], withheld: KvPlan | None = None) -> RoutingChoice:
     return RoutingChoice(
         best.forecast,
         best.slo_outlook,
@@ -347,6 +350,7 @@ def _same(best: RoutingChoice, options: tuple[KvPlan, ...]) -> RoutingChoice:
         best.others,
         is_repeated=best.is_repeated,
         kv_options=options,
+        kv_withheld=withheld,
     )
 
 
