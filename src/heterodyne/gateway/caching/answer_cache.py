@@ -268,10 +268,8 @@ class AnswerCache:
                 ),
             ),
         )
-        if not is_shared:  # nor is it looked for there: a key or a prompt's vector would tell of it
-            miss.was_shared = True
-            if look is not None:
-                look.was_shared = True
+        if not is_shared:
+            miss.stay_here()
         return miss
 
     def _may_share(self, routing_request: RoutingRequest) -> bool:

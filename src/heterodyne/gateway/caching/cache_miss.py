@@ -73,6 +73,12 @@ class CacheMiss:
     def header(self) -> bytes:
         return HEADER
 
+    def stay_here(self) -> None:
+        """It is not looked for where several keep answers: a key or a prompt's vector would tell of it."""
+        self.was_shared = True
+        if self.look is not None:
+            self.look.was_shared = True
+
     def take(self, body: bytes) -> None:
         self._body = body
 
