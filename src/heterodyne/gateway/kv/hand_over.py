@@ -1,0 +1,72 @@
+"""KV that engines fetch from each other: a prefill replica is asked, and the decode replica is told where to look."""
+
+import asyncio
+from collections.abc import Callable
+from math import inf
+
+from heterodyne.domain.errors import EngineError
+from heterodyne.gateway.fleet_view import ReplicaWire
+from heterodyne.gateway.kv.brought import Brought
+from heterodyne.gateway.kv.engine_asker import EngineAsker
+from heterodyne.gateway.kv.kv_failure import KvFailure, KvOutcome
+from heterodyne.gateway.kv.moved_call import moved_call
+from heterodyne.ports.engine_request import EngineRequest
+from heterodyne.ports.kv_transfer import PairedTransfer, SequentialTransfer
+
+
+async def hand_over(
+    asker: EngineAsker,
+    transfer: SequentialTransfer,
+    source: ReplicaWire,
+    target: ReplicaWire,
+    call: EngineRequest,
+    request_id: str,
+    *,
+    timeout_s: float,
+    clock: Callable[[], float],
+) -> Brought:
+    """Have the prompt computed there; the call for the target then says where it lies."""
+    asked_at_s = clock()
+    prefill = transfer.prefill(moved_call(call, target.replica, source.replica))
+    answer = await asker.ask(source, prefill, request_id, timeout_s=timeout_s)
+    if answer.status != 200:
+        raise KvFailure(KvOutcome.REFUSED, f"The prefill replica answered with status {answer.status}.")
+    handed_over = transfer.read(answer.body)
+    lease_s = handed_over.lease_s
+    return Brought(
+        transfer.decode(call, handed_over),
+        tokens=handed_over.tokens,
+        byte_count=handed_over.byte_count,
+        lease_until_s=inf if lease_s is None else asked_at_s + lease_s,
+        is_fetched_later=True,
+    )
+
+
+def meet(
+    asker: EngineAsker,
+    transfer: PairedTransfer,
+    source: ReplicaWire,
+    target: ReplicaWire,
+    call: EngineRequest,
+    request_id: str,
+    *,
+    place: tuple[int, int],
+    timeout_s: float,
+    group: asyncio.TaskGroup,
+    on_lost: Callable[[KvFailure], None],
+) -> Brought:
+    """Ask the prefill replica and leave it to that; `place` is its port and the room where the two meet."""
+    host, (port, room) = source.replica.host, place
+    prefill = transfer.pair(moved_call(call, target.replica, source.replica), host, port, room)
+
+    async def compute() -> None:
+        try:
+            answer = await asker.ask(source, prefill, request_id, timeout_s=timeout_s)
+        except EngineError as error:
+            on_lost(KvFailure(KvOutcome.UNREACHABLE, error.message))
+            return
+        if answer.status != 200:
+            on_lost(KvFailure(KvOutcome.REFUSED, f"The prefill replica answered with status {answer.status}."))
+
+    other_side = group.create_task(compute(), name=f"prefill of {request_id}")
+    return Brought(transfer.pair(call, host, port, room), is_fetched_later=True, other_side=other_side)
