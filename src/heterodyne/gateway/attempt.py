@@ -111,8 +111,10 @@ class Attempt:
         if adapter is not None or wire.has_kv or isinstance(call, LargeCall):
             plan = choice.kv_plan if earns and not choice.is_repeated else None
             kv = None
-            if wire.has_kv and upstream.kv is not None:
-                kv = upstream.kv.use(wire, plan, routing_request, choice.forecast, request.id, self._ticket)
+            if wire.has_kv:
+                kv = upstream.kv.use(
+                    wire, plan, routing_request, forecast=choice.forecast, request_id=request.id, ticket=self._ticket
+                )
             self._needs = AttemptNeeds(self, upstream, wire, adapter, kv)
             if is_loading or (kv is not None and kv.plan is not None):
                 self.asked_at_s = NOT_YET
@@ -216,11 +218,6 @@ class Attempt:
         """When the replica was last heard of."""
         relay = self.relay
         return max(relay.last_at_s, self.heard_at_s) if relay is not None else self.heard_at_s
-
-    @property
-    def kv(self) -> KvUse | None:
-        """What it has to do with KV; None: nothing."""
-        return None if self._needs is None else self._needs.kv
 
     def check(self, now_s: float) -> None:
         """Notice that what the replica was told of does not come."""

@@ -42,7 +42,7 @@ class Upstream:
         hop: Callable[[Trace], Hop] | None,
         answer_bytes_max: int,
         clock: Callable[[], float],
-        kv: KvTransfers | None = None,
+        kv: KvTransfers,
     ) -> None:
         self.fleet = fleet
         self.selector = selector
@@ -55,7 +55,7 @@ class Upstream:
         self._hop = hop
         self.answer_bytes_max = answer_bytes_max
         self.clock = clock
-        self.kv = kv  # None: nobody exchanges KV
+        self.kv = kv
 
     def call(
         self, request: Request, target: Replica, salt: bytes, delivered: DeliveredText | None = None

@@ -14,13 +14,3 @@ SEQUENTIAL: dict[str, SequentialTransfer] = {
 PAIRED: dict[str, PairedTransfer] = {"sglang": SglangTransfer()}
 FILES: dict[str, FileTransfer] = {"slots": SlotTransfer()}
 IMPLICIT = frozenset({"example", "lmcache"})  # nothing is said in requests: engines read their store by themselves
-# The engines whose servers speak each of them.
-ENGINES_OF: dict[str, tuple[str, ...]] = {
-    "nixl": ("vllm",),
-    "dynamo": ("vllm",),
-    "example": ("vllm",),
-    "lmcache": ("vllm", "sglang"),
-    "sglang": ("sglang",),
-    "slots": ("llamacpp",),
-    "trtllm": ("tensorrt_llm",),
-}

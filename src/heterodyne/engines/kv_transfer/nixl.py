@@ -13,6 +13,7 @@ from heterodyne.engines.json_edit import put, without
 from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.ports.kv_transfer import HandedOver
 
+LEASE_S = 30.0  # of an engine that was started with none of its own; a longer one is not made use of
 PARAMS = "kv_transfer_params"
 # What a decode replica needs to find the blocks; the rest is the engines' own business.
 NEEDED = ("remote_block_ids", "remote_engine_id", "remote_host", "remote_port")
@@ -34,7 +35,7 @@ _decode_prefilled = msgspec.json.Decoder(_Prefilled).decode
 
 
 class NixlTransfer:
-    """`lease_s`, where it is known, is how long the prefill replica holds its blocks."""
+    """When the blocks' lease ends is told by a clock that only their own engine has, so it is counted from the call."""
 
     def prefill(self, call: EngineRequest) -> EngineRequest:
         asked = {"stream": b"false", "max_tokens": b"1", PARAMS: b'{"do_remote_decode":true,"do_remote_prefill":false}'}
@@ -53,7 +54,7 @@ class NixlTransfer:
             raise EngineGarbage(f"The prefill replica's hand-over lacks {', '.join(missing)}.")
         tokens = params.get("remote_num_tokens") or (prefilled.usage.prompt_tokens if prefilled.usage else 0)
         members = msgspec.json.encode(params)
-        return HandedOver(members, tokens=tokens if isinstance(tokens, int) else 0, lease_s=None)
+        return HandedOver(members, tokens=tokens if isinstance(tokens, int) else 0, lease_s=LEASE_S)
 
     def decode(self, call: EngineRequest, handed_over: HandedOver) -> EngineRequest:
         return EngineRequest(call.path, put(call.body, {PARAMS: handed_over.members}), call.not_carried)

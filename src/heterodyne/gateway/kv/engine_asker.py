@@ -1,4 +1,4 @@
-"""Asks replicas for what an exchange of KV takes, beside the request's own connection. A failure is an `EngineError`."""
+"""Asks replicas for what an exchange of KV takes, over connections of its own. A failure is an `EngineError`."""
 
 from heterodyne.engines.header_lines import header_lines
 from heterodyne.engines.wire_errors import engine_error

@@ -1,10 +1,10 @@
 """What one attempt has to do with KV: the slot it works in, what is brought there before, and what came of that.
 
-    use.prepare(call, then)      `then` gets the call to send: at once, or when the KV has come or will not
-    use.sent(now_s)              the engine has been asked
-    use.try_begin(now_s)         its answer begins; False: what it is made of cannot be trusted
-    use.give_up(outcome)         the call without the KV, for the same replica
-    use.end(is_answered=…)
+use.prepare(call, then)      `then` gets the call to send: at once, or when the KV has come or will not
+use.sent(now_s)              the engine has been asked
+use.try_begin(now_s)         its answer begins; False: what it is made of cannot be trusted
+use.give_up(outcome)         the call without the KV, for the same replica
+use.end(is_answered=…)
 """
 
 from asyncio import Task
@@ -18,7 +18,7 @@ from heterodyne.gateway.kv.kv_failure import KvFailure, KvOutcome
 from heterodyne.gateway.kv.slot_book import NOTHING, SlotBook
 from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.ports.kv_transfer import FileTransfer
-from heterodyne.routing.kv.kv_plan import KvPlan
+from heterodyne.routing.routing_choice import KvPlan
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
 
@@ -93,7 +93,7 @@ class KvUse:
         self.asked_at_s = now_s
         self.took_s = 0.0  # what bringing it has taken, before its engine was asked
         self.late_at_s = inf  # when an answer that has not begun has waited too long for KV
-        self.on_lost: Callable[[], None] | None = None  # called when the other side fails after the engine was asked
+        self.on_lost: Callable[[], object] | None = None  # called when the other side fails after the engine was asked
         self.outcome: KvOutcome | None = None  # None: nothing was to be brought, or it is not known yet
         self.task: Task[None] | None = None  # that brings it
         self.slot: int | None = None
@@ -118,7 +118,7 @@ class KvUse:
         if self.outcome is not KvOutcome.ARRIVED or self.plan is None:
             return 0
         said = 0 if self._brought is None else self._brought.byte_count
-        return said or self.plan.byte_count
+        return said or int(self.plan.byte_count)
 
     def prepare(self, call: EngineRequest, then: Then) -> None:
         """Call `then` with what is to be sent, once that is known."""

@@ -16,6 +16,7 @@ from heterodyne.admission.concurrency_limit import ConcurrencyLimit
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import EngineError
 from heterodyne.domain.fleet import FleetSnapshot, Health, Replica, ReplicaId
+from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.engines.kv_transfer.catalogue import FILES, IMPLICIT, PAIRED, SEQUENTIAL
 from heterodyne.engines.kv_transfer.sglang import BOOTSTRAP_PORT
 from heterodyne.gateway.fleet_view import FleetView, ReplicaWire
@@ -31,8 +32,7 @@ from heterodyne.gateway.kv.slot_files import SlotFiles
 from heterodyne.ports.engine_control import ControlCall
 from heterodyne.routing.health.outcome import CANCELLED, SUCCESS, Outcome
 from heterodyne.routing.health.replica_health import ReplicaHealth
-from heterodyne.routing.kv.kv_plan import KvOrigin, KvPlan
-from heterodyne.routing.routing_choice import Forecast
+from heterodyne.routing.routing_choice import Forecast, KvPlan
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
 from heterodyne.telemetry import log, metrics
@@ -42,6 +42,7 @@ BOUND_SLACK_S: Final = 0.5  # beside it: what a question to an engine may take t
 TRANSFERS_MAX: Final = 64  # at once
 SLOTS_TIMEOUT_S: Final = 5.0
 SLOTS_RETRY_S: Final = 5.0
+PORT_DIGITS: Final = 5
 BOOTSTRAP_LABEL: Final = "kv_bootstrap_port"  # of a pool whose prefill servers have another than the usual one
 
 _log = log.get("gateway")
@@ -117,6 +118,7 @@ class KvTransfers:
         wire: ReplicaWire,
         plan: KvPlan | None,
         request: RoutingRequest,
+        *,
         forecast: Forecast,
         request_id: str,
         ticket: Ticket | None,
@@ -199,16 +201,7 @@ class KvTransfers:
         check_alike(source.replica, wire.replica)
         if word in SEQUENTIAL:
             with self._work_on(source):
-                return await hand_over(
-                    self._asker,
-                    SEQUENTIAL[word],
-                    source,
-                    wire,
-                    use.call,
-                    use.request_id,
-                    timeout_s=use.bound_s,
-                    clock=self._clock,
-                )
+                return await hand_over(self._asker, SEQUENTIAL[word], source, use, self._clock)
         return self._meet(use, source)
 
     async def _move_slot(self, use: KvUse, plan: KvPlan, mover: SlotMover) -> Brought:
@@ -240,11 +233,8 @@ class KvTransfers:
             self._asker,
             PAIRED[use.wire.replica.kv_transfer],
             source,
-            use.wire,
-            use.call,
-            use.request_id,
+            use,
             place=(bootstrap_port(source.replica), self._room()),
-            timeout_s=use.bound_s,
             group=self._group,
             on_lost=lambda failure: self._missed(use, failure),
         )
@@ -312,8 +302,7 @@ class _Work:
 
 def bound_s(plan: KvPlan) -> float:
     """The longest that a request waits for its KV before it is asked without."""
-    prefill_s = 0.0 if plan.prefill is None else plan.prefill.ttft_s
-    return BOUND_FACTOR * (plan.takes_s + prefill_s) + BOUND_SLACK_S
+    return BOUND_FACTOR * plan.takes_s + BOUND_SLACK_S
 
 
 def check_alike(source: Replica, target: Replica) -> None:
@@ -325,4 +314,4 @@ def check_alike(source: Replica, target: Replica) -> None:
 def bootstrap_port(replica: Replica) -> int:
     """Where its pairs meet."""
     said = replica.labels.get(BOOTSTRAP_LABEL, "")
-    return int(said) if said.isdecimal() and len(said) <= 5 else BOOTSTRAP_PORT  # noqa: PLR2004  # digits of a port
+    return int(said) if said.isdecimal() and len(said) <= PORT_DIGITS else BOOTSTRAP_PORT

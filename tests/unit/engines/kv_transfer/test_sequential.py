@@ -1,12 +1,15 @@
 """Prefill first, then decode: what vLLM's NIXL connector and TensorRT-LLM's context server are asked, as bytes."""
 
+from typing import get_args
+
 import msgspec
 import pytest
 
 from heterodyne.domain.errors import EngineGarbage
-from heterodyne.engines.kv_transfer.catalogue import ENGINES_OF, FILES, IMPLICIT, PAIRED, SEQUENTIAL
+from heterodyne.engines.kv_transfer.catalogue import FILES, IMPLICIT, PAIRED, SEQUENTIAL
 from heterodyne.engines.kv_transfer.nixl import NixlTransfer
 from heterodyne.engines.kv_transfer.tensorrt_llm import TensorRtLlmTransfer
+from heterodyne.fleet.kv_settings import KvTransferName
 from heterodyne.ports.engine_request import EngineRequest
 
 PARAMS = (
@@ -21,9 +24,8 @@ CALL = EngineRequest(
 )
 
 
-def test_every_word_has_one_shape_and_an_engine() -> None:
-    words = [*SEQUENTIAL, *PAIRED, *FILES, *IMPLICIT]
-    assert sorted(words) == sorted(set(words)) == sorted(ENGINES_OF)
+def test_every_word_of_the_settings_has_one_shape() -> None:
+    assert sorted([*SEQUENTIAL, *PAIRED, *FILES, *IMPLICIT]) == sorted(get_args(KvTransferName))
 
 
 def test_nixl_has_the_prompt_computed_for_one_token_without_a_stream() -> None:
