@@ -29,6 +29,7 @@ class Planner:
         self.target: ReplicaId | None = DECODE  # None: as the router has it
         self.origin: KvOrigin | None = KvOrigin.PREFILL
         self.source: ReplicaId | None = PREFILL
+        self.takes_s = TAKES_S
 
     def decide(self, request: RoutingRequest, usable: Sequence[Replica], now_s: float) -> RoutingChoice:
         wanted = [one for one in usable if one.id == self.target] or usable
@@ -40,7 +41,7 @@ class Planner:
                 self.origin,
                 tokens=request.prompt_tokens,
                 byte_count=1e6,
-                takes_s=TAKES_S,
+                takes_s=self.takes_s,
                 saved_s=0.1,
                 saved_usd=0.0,
                 source=None if source is None else source.state,

@@ -16,6 +16,7 @@ from heterodyne.gateway.attempt import Attempt
 from heterodyne.gateway.attempt_owner import AttemptOwner
 from heterodyne.gateway.finished_try import Try
 from heterodyne.gateway.fleet_view import ReplicaWire
+from heterodyne.gateway.kv.kv_use import KvUse
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.settings import GatewaySettings
@@ -49,6 +50,7 @@ class Race:
         "hedge_at_s",
         "is_hedged",
         "is_paused",
+        "kv",
         "request",
         "retries",
         "routing_request",
@@ -87,6 +89,7 @@ class Race:
         self.retries = 0
         self.first_token_at_s = 0.0  # of the whole request; 0: none has come
         self.is_hedged = False
+        self.kv: KvUse | None = None  # of the attempt that KV was to be brought for; None: none was
         self.hedge_at_s = NEVER
         self.is_paused = False
         self.slot: FlightSlot | None = None  # in the books of requests in flight; None: there are no books
@@ -110,6 +113,8 @@ class Race:
         if self.is_paused:
             attempt.pause()
         self.attempts.append(attempt)
+        if attempt.kv is not None and attempt.kv.plan is not None:
+            self.kv = attempt.kv
         self.wire = attempt.wire
         if self.slot is not None and self._placed_on != attempt.wire.replica_id:
             self.place(choice)

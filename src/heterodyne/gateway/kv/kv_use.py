@@ -18,6 +18,7 @@ from heterodyne.gateway.kv.kv_failure import KvFailure, KvOutcome
 from heterodyne.gateway.kv.slot_book import NOTHING, SlotBook
 from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.ports.kv_transfer import FileTransfer
+from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_choice import KvPlan
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
@@ -119,6 +120,20 @@ class KvUse:
             return 0
         said = 0 if self._brought is None else self._brought.byte_count
         return said or int(self.plan.byte_count)
+
+    @property
+    def tokens(self) -> int:
+        """Of the prompt, that were not computed by the replica that answers; 0 where nothing came."""
+        if self.outcome is not KvOutcome.ARRIVED or self.plan is None:
+            return 0
+        said = 0 if self._brought is None else self._brought.tokens
+        return said or int(self.plan.tokens)
+
+    @property
+    def prefilled_by(self) -> ReplicaState | None:
+        """The replica that computed the prompt for this one; None: none did, or it was for nothing."""
+        plan = self.plan
+        return plan.source if plan is not None and plan.prefill is not None and self.tokens else None
 
     def prepare(self, call: EngineRequest, then: Then) -> None:
         """Call `then` with what is to be sent, once that is known."""

@@ -88,10 +88,13 @@ class KvTransfers:
             except OSError as error:
                 _log.error("kv_folder_unusable", store=name, error=str(error))
         try:
-            async with asyncio.TaskGroup() as self._group:
-                await asyncio.Event().wait()
+            async with asyncio.TaskGroup() as group:
+                self._group = group
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    self._group = None  # from here on nothing is begun
         finally:
-            self._group = None
             await self._asker.close()
 
     def publish(self, snapshot: FleetSnapshot) -> None:
