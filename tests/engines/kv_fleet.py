@@ -27,10 +27,10 @@ from tests.support.requests import chat
 TURN_TIMEOUT_S = 300.0
 FIRST, SECOND = ReplicaId("pool-0"), ReplicaId("pool-1")
 Messages = list[dict[str, str]]
-# About 1,200 tokens: several blocks of vLLM's on CPU, which have 128.
+# About 900 tokens: several blocks of vLLM's on CPU, which have 128.
 LOG = " ".join(
     f"The keeper of lighthouse number {number} wrote in his log that the sea was calm and the lamp was lit."
-    for number in range(50)
+    for number in range(40)
 )
 
 
@@ -105,7 +105,7 @@ async def kv_fleet(
     )
     async with running_gateway(settings, remote_replicas(settings), rules=model_rules(settings)) as gateway:
         planner = Planner(gateway._upstream.router)
-        planner.takes_s = 20.0  # nothing here is about how soon it gives up
+        planner.takes_s = 60.0  # nothing here is about how soon it gives up
         gateway._upstream.router.decide = planner.decide  # type: ignore[method-assign]
         await wait(lambda: gateway.takeable() == len(urls))
         yield KvFleet(gateway, planner)

@@ -46,7 +46,7 @@ def fleet_over(engines: tuple[str, str], slots: Path) -> AbstractAsyncContextMan
 async def begun(fleet: KvFleet, question: str) -> list[dict[str, str]]:
     """A conversation whose first turn the first engine has answered; what the second turn asks."""
     await wait(lambda: all(fleet.upstream.kv.book(one) is not None for one in (FIRST, SECOND)))
-    messages = [{"role": "user", "content": f"{LOG} {question}"}]
+    messages = [{"role": "user", "content": f"{question} {LOG}"}]
     first = await fleet.turn(messages, FIRST)
     assert first.cached_tokens < 50
     return [*messages, {"role": "assistant", "content": first.text}, {"role": "user", "content": "And the sea?"}]
@@ -82,7 +82,7 @@ async def test_a_conversation_that_moves_is_answered_from_the_kv_it_had(engines:
 async def test_one_llamacpp_computes_a_prompt_and_another_answers(engines: tuple[str, str], slots: Path) -> None:
     async with fleet_over(engines, slots) as fleet:
         await wait(lambda: all(fleet.upstream.kv.book(one) is not None for one in (FIRST, SECOND)))
-        messages = [{"role": "user", "content": f"{LOG} What is lit?"}]
+        messages = [{"role": "user", "content": f"What is lit? {LOG}"}]
         split = await fleet.turn(messages, SECOND, KvOrigin.PREFILL, FIRST)
         assert (split.replica, arrived(KvOrigin.PREFILL)) == (SECOND, 1.0)
         assert split.cached_tokens > 0.95 * split.usage["prompt_tokens"]
