@@ -39,6 +39,8 @@ class Planner:
             source = None if self.source is None else self._router.forecast(request, self.source, now_s)
             plan = KvPlan(
                 self.origin,
+                choice.forecast,
+                queued_s=0.0,
                 tokens=request.prompt_tokens,
                 byte_count=1e6,
                 takes_s=self.takes_s,

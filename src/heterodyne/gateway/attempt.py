@@ -103,17 +103,20 @@ class Attempt:
         is_loading = adapter is not None and upstream.adapters.nearness(wire.replica, adapter)
         # How long an adapter takes to load says nothing of the pool's pace.
         is_tracked = not choice.is_repeated and not is_loading
-        self._ticket = upstream.router.start(routing_request, choice.forecast, now_s) if is_tracked else None
+        plan = choice.kv_plan if earns and not choice.is_repeated and wire.has_kv else None
+        forecast = choice.forecast
+        if plan is None and choice.kv_plan is not None:  # whoever repeats a request asks plainly
+            forecast = upstream.router.forecast(routing_request, replica_id, now_s)
+        self._ticket = upstream.router.start(routing_request, forecast, now_s, plan) if is_tracked else None
         self._replica_health = upstream.selector.health.of(replica_id)
         self._trial = self._replica_health.on_start(now_s, routing_request.prompt_tokens if earns else 0)
         upstream.limit.occupy(replica_id)
         self._needs: AttemptNeeds | None = None  # None: nothing that is to be waited for
         if adapter is not None or wire.has_kv or isinstance(call, LargeCall):
-            plan = choice.kv_plan if earns and not choice.is_repeated else None
             kv = None
             if wire.has_kv:
                 kv = upstream.kv.use(
-                    wire, plan, routing_request, forecast=choice.forecast, request_id=request.id, ticket=self._ticket
+                    wire, plan, routing_request, forecast=forecast, request_id=request.id, ticket=self._ticket
                 )
             self._needs = AttemptNeeds(self, upstream, wire, adapter, kv)
             if is_loading or (kv is not None and kv.plan is not None):

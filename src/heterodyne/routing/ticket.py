@@ -117,12 +117,6 @@ class Ticket:
         if request.chain.hashes and self._model_router is not None:
             self._model_router.first_token(request, state, now_s)
 
-    def kv_arrived(self, now_s: float, byte_count: float) -> None:
-        """What its plan said was brought."""
-
-    def kv_failed(self, now_s: float) -> None:
-        """It was not: the replica computes it."""
-
     def end(
         self, now_s: float, *, output_tokens: int, cached_tokens: int | None = None, is_complete: bool = True
     ) -> None:

@@ -153,6 +153,8 @@ class KvUse:
         self.took_s = now_s - self.asked_at_s
         if not brought.is_fetched_later:
             self._settle(KvOutcome.ARRIVED, now_s)
+        elif self._ticket is not None and brought.other_side is None:
+            self._ticket.kv_prefilled(now_s)
         then, self._then = self._then, None
         if then is not None and not self._is_over:
             then(brought.call)
@@ -230,7 +232,9 @@ class KvUse:
         ticket = self._ticket
         if ticket is not None:
             if outcome is KvOutcome.ARRIVED:
-                ticket.kv_arrived(now_s, self.byte_count)
-            else:
+                # What the engine fetches by itself is known by what it reports at its end.
+                if self._brought is not None and not self._brought.is_fetched_later:
+                    ticket.kv_arrived(now_s, self._brought.byte_count or None)
+            elif outcome is not KvOutcome.CANCELLED:
                 ticket.kv_failed(now_s)
         self._bringer.settled(self, outcome)
