@@ -33,6 +33,10 @@ class Bringer(Protocol):
         """Bring what the use's plan says; `use.came` or `use.missed` is called once, unless it ends before."""
         ...
 
+    def answered(self, use: "KvUse", book: SlotBook, slot: int) -> None:
+        """The slot holds the prompt of the use from now on."""
+        ...
+
     def settled(self, use: "KvUse", outcome: KvOutcome) -> None:
         """What came of it is known, once."""
         ...
@@ -218,6 +222,8 @@ class KvUse:
         else:
             book.hold(self.slot, self.request.chain.hashes if is_answered else NOTHING)
             book.release(self.slot)
+            if is_answered:
+                self._bringer.answered(self, book, self.slot)
 
     def _stop(self) -> None:
         if self.task is not None:

@@ -4,7 +4,7 @@ from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.kv.brought import Brought
 from heterodyne.gateway.kv.engine_asker import EngineAsker
 from heterodyne.gateway.kv.kv_failure import KvFailure, KvOutcome
-from heterodyne.gateway.kv.slot_book import NOTHING, Hashes, SlotBook
+from heterodyne.gateway.kv.slot_book import NOTHING, Hashes, HeldSlot, SlotBook
 from heterodyne.gateway.kv.slot_files import SlotFile, SlotFiles, file_name, slot_key
 from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.ports.kv_transfer import FileTransfer
@@ -43,31 +43,36 @@ class SlotMover:
 
     async def from_replica(
         self, source: ReplicaWire, book: SlotBook, tenant: bytes, hashes: Hashes, *, timeout_s: float
-    ) -> tuple[SlotFile, Hashes]:
-        """The file of the slot there that holds most of the prompt, written now unless it is there already."""
+    ) -> SlotFile:
+        """The file of the slot there that holds most of the prompt."""
         held = book.try_find(hashes)
         if held is None:
             raise KvFailure(KvOutcome.MISSING, "No slot of the source holds the prompt, or it is in use.")
         try:
-            key = slot_key(source.replica.kv_layout, tenant, held.hashes)
-            file = await self._files.verified(key)
-            if file is None:
-                order = self._transfer.save(held.slot, file_name(key))
-                answer = await self._asker.order(source, order, timeout_s=timeout_s)
-                saved = self._transfer.read_saved(answer.status, answer.body, held.slot)
-                file = await self._files.record(key, tokens=saved.tokens, byte_count=saved.byte_count)
-            if file is None:
-                raise KvFailure(KvOutcome.STALE, "The saved slot's file is not as long as the engine said.")
-            return file, held.hashes
+            return await self.save(source, held, tenant, timeout_s=timeout_s)
         finally:
             book.release(held.slot)
 
-    async def from_folder(self, layout: str, tenant: bytes, hashes: Hashes) -> tuple[SlotFile, Hashes]:
+    async def save(self, source: ReplicaWire, held: HeldSlot, tenant: bytes, *, timeout_s: float) -> SlotFile:
+        """The file of a slot that is taken, written now unless it is there already."""
+        key = slot_key(source.replica.kv_layout, tenant, held.hashes)
+        file = await self._files.verified(key)
+        if file is not None:
+            return file
+        order = self._transfer.save(held.slot, file_name(key))
+        answer = await self._asker.order(source, order, timeout_s=timeout_s)
+        saved = self._transfer.read_saved(answer.status, answer.body, held.slot)
+        file = await self._files.record(key, tokens=saved.tokens, byte_count=saved.byte_count)
+        if file is None:
+            raise KvFailure(KvOutcome.STALE, "The saved slot's file is not as long as the engine said.")
+        return file
+
+    async def from_folder(self, layout: str, tenant: bytes, hashes: Hashes) -> SlotFile:
         """The file of the longest beginning of the prompt that was ever saved."""
         for blocks in range(len(hashes), 0, -1):
             key = slot_key(layout, tenant, hashes[:blocks])
             if key in self._files and (file := await self._files.verified(key)) is not None:
-                return file, hashes[:blocks]
+                return file
         raise KvFailure(KvOutcome.MISSING, "The folder has no file of the prompt.")
 
     async def restore(

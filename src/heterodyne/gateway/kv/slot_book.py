@@ -76,6 +76,13 @@ class SlotBook:
         self._touch(best)
         return HeldSlot(best, self._held[best])
 
+    def try_take_still(self, held: HeldSlot) -> bool:
+        """Take the slot if it still holds just this, and no slot has anything to do."""
+        if self._busy or self._untracked or self._held[held.slot] is not held.hashes:
+            return False
+        self._busy.add(held.slot)
+        return True
+
     def forget(self) -> None:
         """Nothing is known of what slots hold."""
         self._held = [NOTHING] * len(self._held)

@@ -23,6 +23,7 @@ from msgspec import Struct
 BYTES_MAX = 8 << 30
 TTL_S = 3600.0
 FILES_MAX = 4096
+LEFT_S = 60.0  # after which a file without a record is nobody's
 DATA, RECORD = ".slot", ".json"
 _is_key = re.compile("[0-9a-f]{64}").fullmatch
 
@@ -110,6 +111,8 @@ class SlotFiles:
             gone.append(one.key)
             total -= one.byte_count
         await self._drop(gone)
+        async with self._changing:
+            await asyncio.to_thread(_remove_leftovers, self.folder, frozenset(self._files), self._wall_clock())
 
     async def _drop(self, keys: Sequence[str]) -> None:
         if not keys:
@@ -163,8 +166,20 @@ def _remove(folder: Path, keys: Sequence[str]) -> None:
         (folder / file_name(key)).unlink(missing_ok=True)
 
 
+def _remove_leftovers(folder: Path, known: frozenset[str], now_s: float) -> None:
+    """What engines wrote when nobody waited for it any more. Names that are not ours are somebody else's files."""
+    for path in folder.iterdir():
+        if path.suffix in (DATA, RECORD) and _is_key(path.stem) and path.stem not in known:
+            try:
+                is_old = now_s - path.stat().st_mtime > LEFT_S
+            except FileNotFoundError:
+                continue
+            if is_old:
+                path.unlink(missing_ok=True)
+
+
 def _read_folder(folder: Path) -> list[SlotFile]:
-    """What has a record, the oldest first; leftovers without one are taken away."""
+    """What has a record, the oldest first."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     found: dict[str, SlotFile] = {}
     for path in folder.glob(f"*{RECORD}"):
@@ -174,7 +189,4 @@ def _read_folder(folder: Path) -> list[SlotFile]:
             continue
         if file.key == path.stem and _is_key(file.key):
             found[file.key] = file
-    # Names that are not ours are somebody else's files.
-    left = {path.stem for path in folder.iterdir() if path.suffix in (DATA, RECORD) and _is_key(path.stem)}
-    _remove(folder, [key for key in left if key not in found])
     return sorted(found.values(), key=lambda one: one.saved_at_s)

@@ -27,8 +27,9 @@ from heterodyne.gateway.kv.kv_failure import KvFailure, KvOutcome, failure_of
 from heterodyne.gateway.kv.kv_use import KvUse
 from heterodyne.gateway.kv.move_slot import SlotMover
 from heterodyne.gateway.kv.moved_call import moved_call
-from heterodyne.gateway.kv.slot_book import SlotBook
+from heterodyne.gateway.kv.slot_book import HeldSlot, SlotBook
 from heterodyne.gateway.kv.slot_files import SlotFiles
+from heterodyne.gateway.kv.slot_keeper import SlotKeeper
 from heterodyne.ports.engine_control import ControlCall
 from heterodyne.routing.health.outcome import CANCELLED, SUCCESS, Outcome
 from heterodyne.routing.health.replica_health import ReplicaHealth
@@ -78,6 +79,7 @@ class KvTransfers:
         self._books: dict[ReplicaId, SlotBook] = {}
         self._asked_slots_at_s: dict[ReplicaId, float] = {}
         self._group: asyncio.TaskGroup | None = None
+        self._keeper = SlotKeeper()
         self.running = 0  # exchanges
 
     async def run(self) -> None:
@@ -154,6 +156,13 @@ class KvTransfers:
         use.task = self._group.create_task(self._bring(use), name=f"KV for {use.request_id}")
         use.task.add_done_callback(self._ended)
 
+    def answered(self, use: KvUse, book: SlotBook, slot: int) -> None:
+        files, transfer = self._files.get(use.wire.replica.kv_store), FILES.get(use.wire.replica.kv_transfer)
+        if self._group is None or files is None or transfer is None:
+            return
+        mover, held = SlotMover(self._asker, transfer, files), HeldSlot(slot, use.request.chain.hashes)
+        self._keeper.answered(self._group, mover, use.wire, book, held=held, tenant=use.request.tenant)
+
     def settled(self, use: KvUse, outcome: KvOutcome) -> None:
         plan, replica = use.plan, use.wire.replica
         assert plan is not None
@@ -212,7 +221,7 @@ class KvTransfers:
         if use.slot is None:
             raise KvFailure(KvOutcome.CROWDED, "No slot of the replica is free.")
         if plan.source is None:
-            file, held = await mover.from_folder(wire.replica.kv_layout, request.tenant, hashes)
+            file = await mover.from_folder(wire.replica.kv_layout, request.tenant, hashes)
         else:
             source = self._fleet.wire(plan.source.replica_id)
             check_alike(source.replica, wire.replica)
@@ -223,10 +232,8 @@ class KvTransfers:
                 call = moved_call(use.call, wire.replica, source.replica)
                 with self._work_on(source):
                     await mover.compute(source, book, call, hashes, use.request_id, timeout_s=use.bound_s)
-            file, held = await mover.from_replica(source, book, request.tenant, hashes, timeout_s=use.bound_s)
-        brought = await mover.restore(wire, use.slot, file, use.call, timeout_s=use.bound_s)
-        _log.debug("kv_restored", request_id=use.request_id, replica=wire.replica_id, blocks=len(held))
-        return brought
+            file = await mover.from_replica(source, book, request.tenant, hashes, timeout_s=use.bound_s)
+        return await mover.restore(wire, use.slot, file, use.call, timeout_s=use.bound_s)
 
     def _meet(self, use: KvUse, source: ReplicaWire) -> Brought:
         assert self._group is not None

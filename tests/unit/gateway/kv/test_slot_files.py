@@ -1,5 +1,6 @@
 """The folder of saved slots: what is believed, and how much of it there may be."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -105,5 +106,12 @@ async def test_leftovers_go_and_files_of_others_stay(tmp_path: Path) -> None:
     (tmp_path / file_name(KEYS[0])).write_bytes(b"no record")
     (tmp_path / f"{KEYS[1]}.json").write_bytes(b"{}")
     (tmp_path / "notes.json").write_bytes(b"{}")
+    for path in tmp_path.iterdir():
+        os.utime(path, (Wall.now_s - 61, Wall.now_s - 61))
+    young = tmp_path / file_name(KEYS[2])
+    young.write_bytes(b"being written")
+    os.utime(young, (Wall.now_s, Wall.now_s))
     files = await opened(tmp_path)
+    assert young.exists()
+    young.unlink()
     assert (files.keys(), [path.name for path in tmp_path.iterdir()]) == ((), ["notes.json"])
