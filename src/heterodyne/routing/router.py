@@ -144,7 +144,7 @@ class Router:
         model_router = self._model_routers[request.model]
         if self.policy(request) in PEERS and not (len(usable) == 1 and request.urgency is Urgency.INTERACTIVE):
             return None
-        return model_router.choose(request, usable, now_s, _even)
+        return model_router.choose(request, usable, now_s, _even, is_thorough=True)
 
     def objective(self, request: RoutingRequest) -> Objective:
         """What the request's forecasts are compared by; where another system's rule decides, what we would go by."""
