@@ -16,6 +16,7 @@ from heterodyne.config.settings import Settings
 from heterodyne.domain.fleet import Health
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.tenant import TenantSnapshot
+from heterodyne.emulator.server import EmulatorServer
 from heterodyne.endpoint_picker.settings import EndpointPickerSettings
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
@@ -104,7 +105,7 @@ async def gateway_over(
     issuers: dict[str, IssuerSettings] | None = None,
     picker: dict[str, Any] | None = None,
     beside: dict[str, ScriptedEngine | Behaviour] | None = None,
-    rivals: dict[str, tuple[ScriptedEngine | Behaviour, dict[str, Any]]] | None = None,
+    rivals: dict[str, tuple[ScriptedEngine | EmulatorServer | Behaviour, dict[str, Any]]] | None = None,
     tenants: TenantSnapshot | None = None,
     leases: LeaseSource | None = None,
     records: Path | None = None,
@@ -165,8 +166,9 @@ async def gateway_over(
             await engine.close()
 
 
-def _engine(one: ScriptedEngine | Behaviour, model: str = requests.MODEL) -> ScriptedEngine:
-    return one if isinstance(one, ScriptedEngine) else ScriptedEngine(one, model=model)
+def _engine(one: Any, model: str = requests.MODEL) -> Any:
+    """A behaviour becomes an engine; what is one stays."""
+    return ScriptedEngine(one, model=model) if callable(one) else one
 
 
 async def _wait_ready(gateway: LiveGateway) -> None:
