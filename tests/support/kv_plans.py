@@ -67,6 +67,10 @@ class KvRig:
         self.is_prefill_dead = True
         await self.prefill.close()
 
+    async def wait_idle(self) -> None:
+        """Soon, or something leaks."""
+        await self.rig.wait(lambda: self.is_idle)
+
     @property
     def is_idle(self) -> bool:
         """Whether nothing is held anywhere."""
