@@ -11,7 +11,7 @@ from heterodyne.engines.prometheus_page import read_page
 from tests.engines.kv_fleet import FIRST, LOG, SECOND, kv_fleet
 from tests.engines.running_vllm import RunningVllm
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(2400)
 CONFIG = (
     '{"kv_connector":"NixlConnector","kv_role":"%s","kv_buffer_device":"cpu",'
     '"kv_connector_extra_config":{"num_threads":1}%s}'

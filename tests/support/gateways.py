@@ -18,6 +18,7 @@ from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.emulator.server import EmulatorServer
 from heterodyne.endpoint_picker.settings import EndpointPickerSettings
+from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.gateway.server import ServerSnapshot
@@ -102,6 +103,7 @@ async def gateway_over(
     guards: dict[str, GuardSettings] | None = None,
     caches: dict[str, CacheSettings] | None = None,
     cascades: dict[str, CascadeSettings] | None = None,
+    kv_stores: dict[str, KvStoreSettings] | None = None,
     issuers: dict[str, IssuerSettings] | None = None,
     picker: dict[str, Any] | None = None,
     beside: dict[str, ScriptedEngine | Behaviour] | None = None,
@@ -132,6 +134,7 @@ async def gateway_over(
         guards=guards or {},
         caches=caches or {},
         cascades=cascades or {},
+        kv_stores=kv_stores or {},
         issuers=issuers or {},
         endpoint_picker=EndpointPickerSettings(**{"listens": picker is not None, "port": 0, **(picker or {})}),
         telemetry=TelemetrySettings(records=str(records) if records else "off", log_level="error"),

@@ -9,6 +9,8 @@ from typing import Any
 from heterodyne.domain.fleet import Replica, ReplicaId
 from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.emulator.server import EmulatorServer
+from heterodyne.fleet.kv_settings import KvStoreSettings
+from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.routing.router import Router
 from heterodyne.routing.routing_choice import KvPlan, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
@@ -86,25 +88,31 @@ class KvRig:
 async def kv_gateway(
     *,
     records: Path | None = None,
+    slots: Path | None = None,
     gateway: dict[str, Any] | None = None,
     **changes: object,
 ) -> AsyncIterator[KvRig]:
-    """Both engines are well until a test says otherwise."""
+    """Both engines are well until a test says otherwise; with a folder for slots they are llama.cpp's."""
+    if slots is not None:
+        changes = {"engine": EngineKind.LLAMACPP, "slot_folder": str(slots), **changes}
     async with AsyncExitStack() as stack:
         prefill = await stack.enter_async_context(EmulatorServer(order(**changes)))  # type: ignore[arg-type]
         decode = await stack.enter_async_context(EmulatorServer(order(**changes)))  # type: ignore[arg-type]
-        pool = {
-            "model": MODEL,
-            "engine": "vllm",
-            "urls": (prefill.url, decode.url),
-            "kv_transfer": "nixl",
-            "version": "1",
-        }
-        rig = await stack.enter_async_context(gateway_over(pool=pool, gateway=gateway, records=records))
+        pool: dict[str, Any] = {"model": MODEL, "urls": (prefill.url, decode.url), "version": "1"}
+        pool |= {"engine": "vllm", "kv_transfer": "nixl"}
+        stores = {}
+        if slots is not None:
+            pool |= {"engine": "llamacpp", "kv_transfer": "slots", "kv_store": "disk"}
+            stores = {"disk": KvStoreSettings(medium="disk", capacity_gb=1.0, path=str(slots))}
+        rig = await stack.enter_async_context(
+            gateway_over(pool=pool, gateway=gateway, records=records, kv_stores=stores)
+        )
         await rig.wait(lambda: rig.gateway.takeable() == 2)
         router = rig.gateway._upstream.router  # as above
         planner = Planner(router)
         router.decide = planner.decide  # type: ignore[method-assign]
         kv_rig = KvRig(rig, prefill, decode, planner)
+        if slots is not None:
+            await rig.wait(lambda: all(kv_rig.upstream.kv.book(one) is not None for one in (PREFILL, DECODE)))
         yield kv_rig
         await asyncio.gather(*kv_rig.tasks)

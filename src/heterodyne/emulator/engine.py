@@ -21,6 +21,7 @@ from heterodyne.emulator.request_body import (
     completion_prompts,
     wanted_tokens,
 )
+from heterodyne.emulator.slots import EmulatedSlots
 from heterodyne.physics.replica.from_layout import machine_of
 from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.step import EngineStep, StepResult
@@ -61,6 +62,7 @@ class EmulatedEngine:
         self.clock = ReplicaClock(machine, self._on_step, loop=loop, speed=order.speed)
         self.machine = machine
         self.kv = KvExchange(order, machine, loop=loop, faults=lambda: self._faults)
+        self.slots = EmulatedSlots(order, machine)
         self._answers: dict[int, tuple[Generation, int]] = {}  # by job: the answer, and which of its sequences
         self._left: dict[int, Planned] = {}  # cancelled since the last step, whose events may still name their blocks
         self._ids = itertools.count(1)
@@ -221,6 +223,7 @@ class EmulatedEngine:
             limit_tokens=min(asked or room, room),
             adapter=adapter,
             salt=body.cache_salt,
+            slot=body.id_slot,
         )
 
     def _cached_tokens(self, job: Job) -> int:
@@ -280,6 +283,8 @@ class EmulatedEngine:
         generation, index = answer
         planned = generation.planned[index]
         self.observations.finish(job_id, now_s, "length" if planned.is_cut else "stop")
+        if planned.slot is not None:
+            self.slots.hold(planned.slot, planned.job)
         if planned.job.keeps_kv:
             self.kv.keep(planned.job)
         generation.finish(index)

@@ -46,6 +46,7 @@ class EmulatorRequest(Struct):
     stream_options: EmulatorStreamOptions | None = None
     continue_final_message: bool = False
     cache_salt: str = ""
+    id_slot: int | None = None  # of llama.cpp's
     kv_transfer_params: KvTransferParams | None = None
     lora_path: str | None = None  # the adapter's name, in SGLang's requests
 
