@@ -12,6 +12,7 @@ from heterodyne.books.settings import BookSettings
 from heterodyne.caching.settings import CacheSettings
 from heterodyne.console.settings import ConsoleSettings
 from heterodyne.endpoint_picker.settings import EndpointPickerSettings
+from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.scaling_settings import ScalingSettings
 from heterodyne.fleet.settings import FleetSettings, PoolSettings
@@ -64,6 +65,9 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         dict[str, CascadeSettings],
         Meta(description="Names of a big model whose chats a cheap model tries first, where its answer may do."),
     ] = field(default_factory=dict)
+    kv_stores: Annotated[dict[str, KvStoreSettings], Meta(description="Stores of KV that replicas share, by name.")] = (
+        field(default_factory=dict)
+    )
 
 
 SECTIONS: dict[str, type[Struct]] = {
@@ -90,4 +94,5 @@ NAMED: dict[str, type[Struct]] = {  # tables of sections that the operator names
     "abuse": AbuseSettings,
     "caches": CacheSettings,
     "cascades": CascadeSettings,
+    "kv_stores": KvStoreSettings,
 }

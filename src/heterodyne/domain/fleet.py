@@ -8,6 +8,7 @@ from msgspec import Struct
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.kv_event import KvPublisher
 from heterodyne.domain.price import Price
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.routing_rule import Requirement, RoutingRule
 from heterodyne.domain.tls_files import TlsFiles
@@ -66,6 +67,11 @@ class Replica(Struct, frozen=True, kw_only=True):
     price: Price = Price()
     allow_fields: tuple[str, ...] = ()  # of the engine's own, that clients may send beside those its dialect lets pass
     in_flight_max: int | None = None  # requests of one gateway worker at once; None: as many as it is found to bear
+    role: ReplicaRole = ReplicaRole.BOTH
+    kv_transfer: str = ""  # how its engine exchanges KV with others; empty: it does not
+    kv_store: str = ""  # the shared store that its engine reads and writes by itself; empty: none
+    kv_layout: str = ""  # a digest of what its KV is made of: only those of equal ones exchange it; empty: not known
+    kv_host_bytes: int = 0  # of the host's memory that its engine moves KV to before it forgets it
     kv_publishers: tuple[KvPublisher, ...] = ()  # of KV events, one for each of its ranks; empty: nobody listens
     adapters: dict[str, str | None] = {}  # LoRA adapters it may be asked for, and whence; None: it came with them
     adapters_max: int = 4  # of those it is given while it runs, at once

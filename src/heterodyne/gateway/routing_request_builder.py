@@ -21,7 +21,7 @@ from heterodyne.routing.routing_request import RoutingRequest
 
 NO_RULE: Final = RoutingRule()
 INTERACTIVE: Final = Urgency.INTERACTIVE
-PREFIX: Final = KvStrategy.PREFIX
+STATELESS: Final = KvStrategy.STATELESS
 STICKY: Final = KvStrategy.STICKY
 EACH_MAX: Final = 1000  # answers that are all learned from; of later ones every fourth tells enough
 GENERATES: Final = (Operation.CHAT, Operation.COMPLETION)
@@ -54,7 +54,7 @@ class MeantModel:
         self.has_rule = said is not None
         self.is_replicated = len(fleet.by_model.get(model, ())) > 1
         self.is_overridable = rule.is_overridable
-        self.is_prefix = rule.kv is PREFIX or rule.policy in READS_PREFIXES
+        self.is_prefix = rule.kv not in (STATELESS, STICKY) or rule.policy in READS_PREFIXES
         self.is_sticky = rule.kv is STICKY
         self.split = None if said is None else said.split
         self.ttft_slo_s = inf if rule.ttft_slo_s is None else rule.ttft_slo_s

@@ -8,12 +8,14 @@ from msgspec import Struct, structs
 
 from heterodyne.config.settings import Settings
 from heterodyne.domain.fleet import ModelRule, PoolName, Purpose, Replica, ReplicaId, WarmUp
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import KvStrategy, Requirement, RoutingRule
 from heterodyne.engines.catalogue import ENGINES
 from heterodyne.engines.open_inference import OpenInferenceDialect
 from heterodyne.fleet.chat_template import TOOL_CALL_OPENINGS, read_chat_template
 from heterodyne.fleet.child_order import ChildOrder, CommandOrder
 from heterodyne.fleet.free_ports import LOOPBACK, free_ports
+from heterodyne.fleet.kv_layout import kv_layout
 from heterodyne.fleet.kv_publishers import kv_publishers
 from heterodyne.fleet.local_child import LocalPool
 from heterodyne.fleet.machine_memory import GIB
@@ -143,6 +145,11 @@ def _described(name: str, pool: PoolSettings, index: int, catalogue: Mapping[str
         adapters={**pool.adapters},
         adapters_max=pool.adapters_max,
         warm_up=_try_warm_up(pool),
+        role=ReplicaRole(pool.role),
+        kv_transfer=pool.kv_transfer or "",
+        kv_store=pool.kv_store or "",
+        kv_layout=kv_layout(name, pool),
+        kv_host_bytes=int(pool.kv_host_gb * 1e9),
     )
 
 

@@ -19,6 +19,7 @@ ABOUT_NAMES = {
     "abuse": f"`{ANY_NAME}` is the name of the policy, which its findings are told by.",
     "caches": f"`{ANY_NAME}` is the name of the policy; the first that holds for a request is the one that counts.",
     "cascades": f"`{ANY_NAME}` is what clients ask for: the big model's own name, or an alias of it.",
+    "kv_stores": f"`{ANY_NAME}` is the name that `kv_store` of pools says.",
 }
 HEADER = ("Setting", "Takes", "Default", "Environment variable", "Meaning")
 
