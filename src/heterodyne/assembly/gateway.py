@@ -183,6 +183,7 @@ def _router(settings: Settings, snapshot: FleetSnapshot, priors: ReplicaPriors, 
         now_s=clock(),
         has_others=workers > 1 or settings.stores.fleet_url is not None,
         machine=machine_name(),
+        kv_stores=settings.kv_stores,
     )
 
 

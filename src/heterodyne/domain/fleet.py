@@ -130,6 +130,7 @@ class FleetSnapshot(Struct, frozen=True, kw_only=True):
     rules: dict[str, ModelRule] = {}
     aliases: dict[str, str] = {}  # the model meant by another name
     adapters: dict[str, str] = {}  # LoRA adapters by name, with the model each belongs to
+    prefill: dict[str, tuple[Replica, ...]] = {}  # by model: replicas that compute prompts for others and never answer
     tiers: dict[ReplicaId, int] = {}  # where some replicas of a model come before others: 0 first; absent means 0
 
     @classmethod
@@ -137,9 +138,11 @@ class FleetSnapshot(Struct, frozen=True, kw_only=True):
         """A snapshot of these replicas, models in the order they are first named."""
         rules = rules or {}
         serving: dict[str, list[Replica]] = {}
+        prefill: dict[str, list[Replica]] = {}
         for replica in replicas:
             if not rule_against(replica, rules.get(replica.model)):
-                serving.setdefault(replica.model, []).append(replica)
+                those = prefill if replica.role is ReplicaRole.PREFILL else serving
+                those.setdefault(replica.model, []).append(replica)
         by_model = {model: tuple(those) for model, those in serving.items()}
         aliases = {alias: model for model, rule in rules.items() for alias in rule.aliases}
         return cls(
@@ -149,6 +152,7 @@ class FleetSnapshot(Struct, frozen=True, kw_only=True):
             rules=rules,
             aliases=aliases,
             adapters=_adapters(by_model, aliases),
+            prefill={model: tuple(those) for model, those in prefill.items()},
             tiers=_tiers(by_model, rules),
         )
 

@@ -35,9 +35,7 @@ class KvPoolSettings(KubernetesPoolSettings, Struct, frozen=True, kw_only=True, 
     ] = None
     kv_host_gb: Annotated[
         float,
-        Meta(
-            ge=0, description="Host memory that one replica's engine moves KV to before it forgets it, in 10^9 bytes."
-        ),
+        Meta(ge=0, description="10^9 bytes of its host that one replica keeps what its own memory has no room for in."),
     ] = 0.0
     kv_block_tokens: Annotated[
         Annotated[int, Meta(ge=1, le=4096)] | None,
@@ -46,8 +44,9 @@ class KvPoolSettings(KubernetesPoolSettings, Struct, frozen=True, kw_only=True, 
     kv_link: Annotated[
         str | None,
         Meta(
-            description="The accelerator whose own link joins the replicas, where their engines fetch KV from each "
-            "other (LMCache, NIXL, Mooncake), so that a prompt may be fetched rather than computed. Absent, none does."
+            description="The accelerator whose own link joins the replicas: with `kv_transfer`, how fast KV should "
+            "move, until that is measured; without, their engines fetch KV from each other by themselves. Absent, a "
+            "link of 10 Gbit/s, or none."
         ),
     ] = None
     kv_events: Annotated[

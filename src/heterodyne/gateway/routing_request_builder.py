@@ -52,7 +52,7 @@ class MeantModel:
         self.model = model
         self.adapter = named if named != model else ""
         self.has_rule = said is not None
-        self.is_replicated = len(fleet.by_model.get(model, ())) > 1
+        self.is_replicated = len(fleet.by_model.get(model, ())) > 1 or model in fleet.prefill
         self.is_overridable = rule.is_overridable
         self.is_prefix = rule.kv not in (STATELESS, STICKY) or rule.policy in READS_PREFIXES
         self.is_sticky = rule.kv is STICKY
