@@ -53,7 +53,11 @@ class LaidOutPool(Struct, frozen=True, kw_only=True):
 
     def prior(self) -> Prior:
         """What a gateway knows of it before the first request."""
-        return prior_of(self.clock(), self.scheduling, doubt=doubt_of(self.basis))
+        return structs.replace(
+            prior_of(self.clock(), self.scheduling, doubt=doubt_of(self.basis)),
+            kv_token_bytes=self.kv.token_bytes,
+            kv_link_bytes_per_s=self.kv.bytes_per_s,
+        )
 
     def real_clock(self) -> StepClock:
         """How fast it is."""

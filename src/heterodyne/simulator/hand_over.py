@@ -21,6 +21,9 @@ class Stage(StrEnum):
 class KvTicket(Protocol):
     """Who hears what becomes of it."""
 
+    def kv_prefilled(self, now_s: float) -> None:
+        """The prompt is computed, and its KV begins to move."""
+
     def kv_arrived(self, now_s: float, byte_count: float) -> None:
         """It has come in whole."""
 

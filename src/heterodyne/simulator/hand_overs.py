@@ -72,6 +72,7 @@ class HandOvers:
         hand_over = self._by_job.get(job_id)
         if hand_over is not None and hand_over.stage is Stage.PREFILL:
             hand_over.stage = Stage.MEMORY
+            hand_over.ticket.kv_prefilled(now_s)
             self._ask_memory(hand_over, now_s)
             self._wait()
 
@@ -118,8 +119,12 @@ class HandOvers:
         held, source = self._held(hand_over, now_s)
         job, target = hand_over.job, hand_over.target
         own = target.machine.blocks.known(job.blocks) * self._hash_tokens if job.blocks else 0
-        if held <= own or source is None:
+        if source is None or not held:
             self._give_up(hand_over, now_s)
+            return
+        if held <= own:  # others that begin alike have brought or computed it meanwhile
+            hand_over.ticket.kv_arrived(now_s, 0.0)
+            self._ask(hand_over, own, now_s)
             return
         hand_over.stage = Stage.MOVING
         hand_over.tokens = held

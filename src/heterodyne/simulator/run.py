@@ -15,12 +15,12 @@ from typing import Final
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.fleet import ModelRule, Replica
 from heterodyne.domain.nearest import unknown_name
-from heterodyne.domain.routing_rule import RoutingRule
+from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.domain.urgency import Urgency
-from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.step import StepResult
 from heterodyne.routing.catalogue import check_policy
 from heterodyne.routing.forecast import own_risk
+from heterodyne.routing.kv.chain import EMPTY
 from heterodyne.routing.prediction.output_length import OutputLengths
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.router import Router
@@ -31,8 +31,9 @@ from heterodyne.simulator.batch import SimulatedLines, is_line
 from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.gateways import try_gateways
 from heterodyne.simulator.growing_fleet import GrowingFleet
+from heterodyne.simulator.hand_over import HandOver
 from heterodyne.simulator.hand_overs import KV_WAKES, HandOvers
-from heterodyne.simulator.kv.wiring import stores_of
+from heterodyne.simulator.kv.wiring import store_settings, stores_of
 from heterodyne.simulator.replica import SimulatedReplica
 from heterodyne.simulator.running_request import RunningRequest
 from heterodyne.simulator.simulated_fleet import SimulatedFleet
@@ -41,6 +42,7 @@ from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import SimulatedRequest, Workload
 
 ARRIVALS_REPORTED: Final = 200  # at a time
+BLIND: Final = (KvStrategy.STATELESS, KvStrategy.STICKY)  # strategies for which no gateway looks at prompts
 
 
 def run(
@@ -113,7 +115,15 @@ class _Run:
 
         chance = Random(trial.seed).random  # noqa: S311 (no secret)
         fleet = self._fleet.snapshot()
-        another = partial(Router, fleet, prior_of=prior, chance=chance, now_s=0.0, has_others=trial.gateways > 1)
+        another = partial(
+            Router,
+            fleet,
+            prior_of=prior,
+            chance=chance,
+            now_s=0.0,
+            has_others=trial.gateways > 1,
+            kv_stores=store_settings([pool.kv for pool in pools]),
+        )
         self._router = another()  # of the request that comes
         self._gateways = try_gateways(trial, self._router, another)
         self._show = self._router.publish if self._gateways is None else self._gateways.publish
@@ -184,8 +194,8 @@ class _Run:
             model=self._model,
             prompt_tokens=request.prompt_tokens,
             output_tokens=self._lengths.expect(None, None),
-            chain=request.chain,
-            session=request.session,
+            chain=EMPTY if self._trial.kv in BLIND else request.chain,
+            session="" if self._trial.kv is KvStrategy.STATELESS else request.session,
             ttft_slo_s=slo.ttft_s,
             itl_slo_s=slo.itl_s,
         )
@@ -215,17 +225,16 @@ class _Run:
     ) -> None:
         if self._batch is not None and is_line(request):
             self._batch.start(request, now_s)
-        forecast = choice.forecast
+        forecast, plan = choice.forecast, choice.kv_plan
         replica = self._fleet.of(choice.target)
         predicted = record_forecast(forecast, now_s) if self._trial.keeps_forecasts else None
-        ticket = self._router.start(routing_request, forecast, now_s)
+        ticket = self._router.start(routing_request, forecast, now_s, plan)
         self._running_requests[request.number] = RunningRequest(request, replica, ticket, predicted, admitted)
-        job = Job(
-            id=request.number,
-            prompt_tokens=request.prompt_tokens,
-            output_tokens=request.output_tokens,
-            blocks=request.numbers,
-        )
+        job = request.job
+        if plan is not None:
+            source = None if plan.source is None else self._fleet.of(plan.source.replica)
+            self._hand_overs.start(HandOver(job, plan, source, replica, ticket), now_s)
+            return
         woke_at_s = replica.wake_at_s
         replica.submit(job, now_s)
         if replica.wake_at_s != woke_at_s:

@@ -29,6 +29,9 @@ class Said:
     def __init__(self) -> None:
         self.heard: list[tuple[str, float, float]] = []
 
+    def kv_prefilled(self, now_s: float) -> None:
+        self.prefilled_at_s = now_s
+
     def kv_arrived(self, now_s: float, byte_count: float) -> None:
         self.heard.append(("arrived", now_s, byte_count))
 
@@ -51,7 +54,17 @@ class Rig:
         self.computed_tokens = 0
 
     def start(self, one: Job, origin: KvOrigin, *, takes_s: float = 1.0, tokens: int = 96) -> None:
-        plan = KvPlan(origin, tokens=tokens, byte_count=0.0, takes_s=takes_s, saved_s=0.0, saved_usd=0.0, store="shelf")
+        plan = KvPlan(
+            origin,
+            None,  # type: ignore[arg-type]  # nothing here looks at the forecast
+            tokens=tokens,
+            byte_count=0.0,
+            takes_s=takes_s,
+            queued_s=0.0,
+            saved_s=0.0,
+            saved_usd=0.0,
+            store="shelf",
+        )
         source = self.replicas[0] if origin in (KvOrigin.PEER, KvOrigin.PREFILL) else None
         self.hand_overs.start(HandOver(one, plan, source, self.replicas[1], self.ticket), 0.0)
 

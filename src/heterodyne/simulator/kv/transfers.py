@@ -10,17 +10,27 @@ ROUNDING_BYTES: Final = 1e-3
 class Port:
     """One direction of a replica's network card, of the bus to its host memory, or of a store."""
 
-    __slots__ = ("_nominal_bytes_per_s", "busy", "bytes_moved", "bytes_per_s", "latency_s")
+    __slots__ = ("_nominal", "busy", "bytes_moved", "bytes_per_s", "each_bytes_per_s", "latency_s")
 
-    def __init__(self, bytes_per_s: float, latency_s: float = 0.0) -> None:
-        self._nominal_bytes_per_s = self.bytes_per_s = bytes_per_s
+    def __init__(self, bytes_per_s: float, latency_s: float = 0.0, *, each_bytes_per_s: float = inf) -> None:
+        self._nominal = bytes_per_s, each_bytes_per_s
+        self.bytes_per_s = bytes_per_s
+        self.each_bytes_per_s = each_bytes_per_s  # no transfer gets more, however few there are
         self.latency_s = latency_s
         self.busy = 0  # transfers through it now
         self.bytes_moved = 0.0
 
     def throttle(self, slowdown: float) -> None:
         """From now on it moves a byte in so many times what it took at first; infinite: it moves none."""
-        self.bytes_per_s = self._nominal_bytes_per_s / slowdown
+        bytes_per_s, each_bytes_per_s = self._nominal
+        self.bytes_per_s, self.each_bytes_per_s = (
+            (0.0, 0.0) if slowdown == inf else (bytes_per_s / slowdown, each_bytes_per_s / slowdown)
+        )
+
+    @property
+    def share_bytes_per_s(self) -> float:
+        """What each of those through it gets."""
+        return min(self.each_bytes_per_s, self.bytes_per_s / self.busy)
 
 
 class Transfer:
@@ -104,8 +114,7 @@ class Transfers:
         """Every port shares evenly what it has; the slower end of a transfer sets its pace."""
         next_at_s = self._landing[0][0] if self._landing else inf
         for transfer in self._moving:
-            source, target = transfer.source, transfer.target
-            transfer.rate = min(source.bytes_per_s / source.busy, target.bytes_per_s / target.busy)
+            transfer.rate = min(transfer.source.share_bytes_per_s, transfer.target.share_bytes_per_s)
             if transfer.rate > 0.0:
                 next_at_s = min(next_at_s, self._at_s + transfer.left_bytes / transfer.rate)
         self.next_at_s = next_at_s

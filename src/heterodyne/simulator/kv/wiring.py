@@ -6,13 +6,11 @@ from math import inf
 from msgspec import Struct
 
 from heterodyne.fleet.kv_settings import KvStoreSettings
+from heterodyne.routing.fabric.fabric import MEDIA
 from heterodyne.simulator.kv.held_blocks import HeldBlocks
 from heterodyne.simulator.kv.replica_kv import ReplicaKv
 from heterodyne.simulator.kv.simulated_store import SimulatedStore
 from heterodyne.simulator.kv.transfers import Port
-
-# What a store does where its settings do not say: bytes a second and seconds.
-USUAL = {"memory": (10e9, 0.002), "disk": (3e9, 0.01), "redis": (1e9, 0.005), "object": (0.5e9, 0.05)}
 
 
 class KvWiring(Struct, frozen=True, kw_only=True):
@@ -38,20 +36,26 @@ class KvWiring(Struct, frozen=True, kw_only=True):
         )
 
 
+def store_settings(pools: Iterable[KvWiring]) -> dict[str, KvStoreSettings]:
+    """As a router is told of them."""
+    return {pool.store: pool.store_settings for pool in pools if pool.store_settings is not None}
+
+
 def stores_of(pools: Iterable[KvWiring], hash_tokens: int) -> dict[str, SimulatedStore]:
-    """Each store once; its blocks are those of the first pool that shares it."""
+    """Each store once: spread over so many hosts that readers do not slow each other. Its blocks are those of the
+    first pool that shares it."""
     stores: dict[str, SimulatedStore] = {}
     for pool in pools:
         settings = pool.store_settings
         if settings is None or pool.store in stores:
             continue
         held = int(settings.capacity_gb * 1e9 / (pool.token_bytes * hash_tokens))
-        bytes_per_s, latency_s = USUAL[settings.medium]
+        latency_s, bytes_per_s = MEDIA[settings.medium]
         bytes_per_s = settings.bytes_per_s or bytes_per_s
         latency_s = latency_s if settings.latency_ms is None else settings.latency_ms / 1e3
         stores[pool.store] = SimulatedStore(
             HeldBlocks(held, inf if settings.ttl_s is None else settings.ttl_s),
-            Port(bytes_per_s, latency_s),
-            Port(bytes_per_s, latency_s),
+            Port(inf, latency_s, each_bytes_per_s=bytes_per_s),
+            Port(inf, latency_s, each_bytes_per_s=bytes_per_s),
         )
     return stores
