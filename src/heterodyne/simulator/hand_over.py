@@ -9,7 +9,7 @@ from heterodyne.simulator.kv.transfers import Transfer
 from heterodyne.simulator.replica import SimulatedReplica
 
 
-class Stage(StrEnum):
+class HandOverStage(StrEnum):
     """How far it has come."""
 
     PREFILL = "prefill"  # another replica computes the prompt
@@ -44,6 +44,6 @@ class HandOver:
         self.source = source
         self.target = target
         self.ticket = ticket
-        self.stage = Stage.MEMORY
+        self.stage = HandOverStage.MEMORY
         self.transfer: Transfer | None = None
         self.tokens = 0  # that are there when it has come

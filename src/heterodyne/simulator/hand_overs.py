@@ -12,11 +12,12 @@ from typing import Final
 from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.physics.replica.job import Job
 from heterodyne.routing.routing_choice import KvPlan
-from heterodyne.simulator.hand_over import HandOver, Stage
+from heterodyne.simulator.hand_over import HandOver, HandOverStage
 from heterodyne.simulator.kv.link_change import LinkChange
 from heterodyne.simulator.kv.simulated_store import SimulatedStore, StoreWrite
 from heterodyne.simulator.kv.transfers import Port, Transfer, Transfers
 from heterodyne.simulator.replica import SimulatedReplica
+from heterodyne.simulator.simulated_fleet import SimulatedFleet
 
 PATIENCE: Final = 3.0  # times what bringing it was forecast to take
 PATIENCE_S: Final = 0.5  # and so much more
@@ -31,16 +32,15 @@ class HandOvers:
     def __init__(
         self,
         events: list[Event],
-        replicas: Sequence[SimulatedReplica],
-        *,
-        hash_tokens: int,
+        fleet: SimulatedFleet,
         stores: Mapping[str, SimulatedStore],
+        *,
         changes: Sequence[LinkChange] = (),
     ) -> None:
         self.arrived = self.failed = self.written = 0
         self._events = events
-        self._replicas = replicas
-        self._hash_tokens = hash_tokens
+        self._replicas = fleet.replicas
+        self._hash_tokens = fleet.hash_tokens
         self._stores = stores
         self._transfers = Transfers()
         self._by_job: dict[int, HandOver] = {}
@@ -59,7 +59,7 @@ class HandOvers:
         heappush(self._deadlines, (now_s + patience_s, self._order, hand_over))
         if plan.origin is KvOrigin.PREFILL:
             assert source is not None
-            hand_over.stage = Stage.PREFILL
+            hand_over.stage = HandOverStage.PREFILL
             prefill = Job(id=job.id, prompt_tokens=job.prompt_tokens, output_tokens=1, blocks=job.blocks, keeps_kv=True)
             source.submit(prefill, now_s)
             self._push(source)
@@ -70,8 +70,8 @@ class HandOvers:
     def prefilled(self, job_id: int, now_s: float) -> None:
         """Another replica has computed a prompt."""
         hand_over = self._by_job.get(job_id)
-        if hand_over is not None and hand_over.stage is Stage.PREFILL:
-            hand_over.stage = Stage.MEMORY
+        if hand_over is not None and hand_over.stage is HandOverStage.PREFILL:
+            hand_over.stage = HandOverStage.MEMORY
             hand_over.ticket.kv_prefilled(now_s)
             self._ask_memory(hand_over, now_s)
             self._wait()
@@ -104,7 +104,7 @@ class HandOvers:
             self._end(transfer, now_s)
         while self._deadlines and self._deadlines[0][0] <= now_s:
             hand_over = heappop(self._deadlines)[2]
-            if hand_over.stage is not Stage.OVER:
+            if hand_over.stage is not HandOverStage.OVER:
                 self._give_up(hand_over, now_s)
         self._wait()
 
@@ -126,7 +126,7 @@ class HandOvers:
             hand_over.ticket.kv_arrived(now_s, 0.0)
             self._ask(hand_over, own, now_s)
             return
-        hand_over.stage = Stage.MOVING
+        hand_over.stage = HandOverStage.MOVING
         hand_over.tokens = held
         into = target.kv.bus if hand_over.plan.origin is KvOrigin.HOST else target.kv.into
         byte_count = (held - own) * target.kv.token_bytes
@@ -176,14 +176,14 @@ class HandOvers:
         hand_over.ticket.kv_failed(now_s)
         if hand_over.transfer is not None:
             self._transfers.cancel(hand_over.transfer, now_s)
-        if hand_over.stage is Stage.PREFILL and hand_over.source is not None:
+        if hand_over.stage is HandOverStage.PREFILL and hand_over.source is not None:
             hand_over.source.machine.cancel(hand_over.job.id)
         self._ask(hand_over, 0, now_s)
 
     def _ask(self, hand_over: HandOver, tokens: int, now_s: float) -> None:
         """The engine that answers is asked, with so many tokens in its memory."""
         job, source, target = hand_over.job, hand_over.source, hand_over.target
-        hand_over.stage = Stage.OVER
+        hand_over.stage = HandOverStage.OVER
         del self._by_job[job.id]
         if hand_over.plan.origin is KvOrigin.PREFILL and source is not None and source.machine.release_kv(job.id):
             source.make_room()
@@ -211,7 +211,7 @@ class HandOvers:
 
     def _wait(self) -> None:
         at_s = self._transfers.next_at_s
-        while self._deadlines and self._deadlines[0][2].stage is Stage.OVER:
+        while self._deadlines and self._deadlines[0][2].stage is HandOverStage.OVER:
             heappop(self._deadlines)
         if self._deadlines:
             at_s = min(at_s, self._deadlines[0][0])

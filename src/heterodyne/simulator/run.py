@@ -98,13 +98,8 @@ class _Run:
         self._lengths = OutputLengths()
         self._running_requests: dict[int, RunningRequest] = {}
         self._events: list[tuple[float, int]] = []  # when, and which replica; stale where it wakes at another time
-        self._hand_overs = HandOvers(
-            self._events,
-            self._fleet.replicas,
-            hash_tokens=traffic.hash_tokens,
-            stores=stores_of([pool.kv for pool in pools], traffic.hash_tokens),
-            changes=trial.link_changes,
-        )
+        stores = stores_of([pool.kv for pool in pools], traffic.hash_tokens)
+        self._hand_overs = HandOvers(self._events, self._fleet, stores, changes=trial.link_changes)
         self._gauges_at_s = 0.0
         self._turn = 0  # of the gauges
         self._tally = SimulationTally(self._fleet.replicas)
@@ -115,15 +110,9 @@ class _Run:
 
         chance = Random(trial.seed).random  # noqa: S311 (no secret)
         fleet = self._fleet.snapshot()
-        another = partial(
-            Router,
-            fleet,
-            prior_of=prior,
-            chance=chance,
-            now_s=0.0,
-            has_others=trial.gateways > 1,
-            kv_stores=store_settings([pool.kv for pool in pools]),
-        )
+        told = store_settings([pool.kv for pool in pools])
+        alone = partial(Router, fleet, prior_of=prior, chance=chance, now_s=0.0, kv_stores=told)
+        another = partial(alone, has_others=trial.gateways > 1)
         self._router = another()  # of the request that comes
         self._gateways = try_gateways(trial, self._router, another)
         self._show = self._router.publish if self._gateways is None else self._gateways.publish

@@ -22,7 +22,7 @@ class SimulatedFleet:
         self.usable: Sequence[Replica] = ()
         self._rules = rules
         self._clocks = clocks
-        self._hash_tokens = hash_tokens
+        self.hash_tokens = hash_tokens
         self._changes = changes
         self._listed: dict[int, Replica] = {}
         self._version = 0
@@ -37,9 +37,9 @@ class SimulatedFleet:
 
     def add(self, pool: LaidOutPool, listed: Replica) -> int:
         """One more of a pool."""
-        [machine] = structs.replace(pool, replicas=(listed,)).machines(self._hash_tokens, self._clocks[pool.name])
+        [machine] = structs.replace(pool, replicas=(listed,)).machines(self.hash_tokens, self._clocks[pool.name])
         number = len(self.replicas)
-        kv = pool.kv.replica_kv(self._hash_tokens)
+        kv = pool.kv.replica_kv(self.hash_tokens)
         self.replicas.append(
             SimulatedReplica(number, listed, machine, kv, sequence_tokens_max=pool.sequence_tokens_max)
         )

@@ -17,6 +17,7 @@ from heterodyne.simulator.kv.replica_kv import ReplicaKv
 from heterodyne.simulator.kv.simulated_store import SimulatedStore
 from heterodyne.simulator.kv.transfers import Port
 from heterodyne.simulator.replica import SimulatedReplica
+from heterodyne.simulator.simulated_fleet import SimulatedFleet
 from tests.support.replicas import job, machine
 
 HASHES = (11, 12, 13, 14, 15, 16)
@@ -46,9 +47,9 @@ class Rig:
         self.events: list[tuple[float, int]] = []
         self.replicas = [_replica(0, "other", blocks, host), _replica(1, "own", blocks, host)]
         self.store = SimulatedStore(HeldBlocks(100), Port(1000.0), Port(1000.0))
-        self.hand_overs = HandOvers(
-            self.events, self.replicas, hash_tokens=16, stores={"shelf": self.store}, changes=changes
-        )
+        fleet = SimulatedFleet({}, {}, hash_tokens=16, changes=False)
+        fleet.replicas += self.replicas
+        self.hand_overs = HandOvers(self.events, fleet, {"shelf": self.store}, changes=changes)
         self.ticket = Said()
         self.first_at_s: dict[int, float] = {}
         self.computed_tokens = 0

@@ -63,7 +63,7 @@ def test_prompts_are_computed_by_replicas_that_never_answer() -> None:
     prompts, answers = found.pools
     assert (prompts.requests, answers.requests) == (0, 100)
     assert prompts.busy_share > 0.05
-    assert found.attainment == 1.0
+    assert found.attainment > 0.9
 
 
 def test_every_request_is_answered_when_links_die_or_are_throttled() -> None:
