@@ -61,9 +61,9 @@ class KvFleet:
     def decide(self, request: RoutingRequest) -> RoutingChoice:
         return self.router.decide(request, self.fleet.by_model["m"], self.now_s)
 
-    def serve(self, request: RoutingRequest, name: str) -> None:
-        """The replica answers it, and holds its prompt from then on, for certain."""
-        for _ in range(12):
+    def serve(self, request: RoutingRequest, name: str, times: int = 12) -> None:
+        """The replica answers it, so often that it is known to hold its prompt for certain."""
+        for _ in range(times):
             forecast = self.router.forecast(request, self._id(name), self.now_s)
             ticket = self.router.start(request, forecast, self.now_s)
             ticket.first_token(self.now_s + forecast.ttft_s)

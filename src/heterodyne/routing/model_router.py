@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Final
 
-from heterodyne.domain.fleet import FleetSnapshot, PoolName, Replica, ReplicaId
+from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Replica, ReplicaId
 from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import KvStrategy, Reason, RoutingRule
 from heterodyne.domain.urgency import Urgency
@@ -105,8 +105,16 @@ class ModelRouter:
         """Another worker has sent the session's request there."""
         self._sticky_sessions.settle(session, place)
 
-    def choose(self, request: RoutingRequest, usable: Sequence[Replica], now_s: float, chance: Chance) -> RoutingChoice:
-        """One of the usable, of which there is at least one."""
+    def choose(
+        self,
+        request: RoutingRequest,
+        usable: Sequence[Replica],
+        now_s: float,
+        chance: Chance,
+        *,
+        is_thorough: bool = False,
+    ) -> RoutingChoice:
+        """One of the usable, of which there is at least one; a thorough look keeps more of what was compared."""
         repeated = self._repeated
         if (
             repeated is not None
@@ -119,7 +127,9 @@ class ModelRouter:
         cached = self._index.matches(request.chain) if request.chain.hashes else NOTHING_CACHED
         if len(usable) == 1 and request.urgency is INTERACTIVE:
             only = self._only(request, self._states[usable[0].id], cached, now_s)
-            return self._with_kv(request, only, [[only.forecast.state]], [], cached, now_s=now_s, chance=chance)
+            return self._with_kv(
+                request, only, [[only.forecast.state]], [], cached, now_s=now_s, chance=chance, is_thorough=is_thorough
+            )
         tiers, decoding = self._arrangement(usable)
         if self.picker is not None and request.policy in ("", self.picker.name):
             states = [state for tier in tiers for pool in tier for state in pool]
@@ -150,7 +160,9 @@ class ModelRouter:
         assert best is not None
         if request.session and self.rule.kv is STICKY:
             return self._keep_session(request, best, tiers, now_s)
-        return self._with_kv(request, best, pools, decoding, cached, now_s=now_s, chance=chance)
+        return self._with_kv(
+            request, best, pools, decoding, cached, now_s=now_s, chance=chance, is_thorough=is_thorough
+        )
 
     def _with_kv(
         self,
@@ -162,6 +174,7 @@ class ModelRouter:
         *,
         now_s: float,
         chance: Chance,
+        is_thorough: bool,
     ) -> RoutingChoice:
         """The same, or better with KV that is brought, where the model's strategy has that."""
         sides = self._sides
@@ -178,6 +191,7 @@ class ModelRouter:
             fabric=self._fabric,
             now_s=now_s,
             chance=chance,
+            is_thorough=is_thorough,
         )
 
     def objective(self, request: RoutingRequest) -> Objective:
@@ -220,7 +234,11 @@ class ModelRouter:
                 self._gossip.note_home(request.model, request.session, state.key)
         if self.picker is not None:
             self.picker.on_start(request, state, now_s)
-        return self._index.insert(state.place, request.chain) if request.chain.hashes else 0
+        if not request.chain.hashes:
+            return 0
+        if self._sides is not None:
+            self._fabric.conversations.note(request.model, request.chain, state.replica_id, now_s)
+        return self._index.insert(state.place, request.chain)
 
     def forecast(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> Forecast:
         """What it would take there, with nothing brought."""
@@ -269,7 +287,9 @@ class ModelRouter:
         if kv not in (STORE, SPLIT, AUTO):
             return None
         sides = KvSides(moves=kv is not SPLIT, splits=kv is not STORE)
-        sides.by_place = {state.place: state for state in (*self._members, *self._prefill)}
+        sides.by_place = {
+            state.place: state for state in (*self._members, *self._prefill) if state.replica.health is Health.READY
+        }
         pools: dict[PoolName, Pool] = {}
         for state in self._prefill:
             if state.replica.is_takeable:

@@ -9,12 +9,11 @@ longer to compute than any transfer takes to begin.
 from math import inf
 from typing import Final, final
 
-from heterodyne.domain.fleet import Health
 from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import Reason
-from heterodyne.routing.fabric.fabric import COPIES, HANDS_OVER, KvFabric
-from heterodyne.routing.forecast import forecast_on, own_risk
+from heterodyne.routing.fabric.fabric import COPIES, HANDS_OVER, KvFabric, fit
+from heterodyne.routing.forecast import KEPT, forecast_on, own_risk
 from heterodyne.routing.kv.links import KvLink, store_end
 from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED, PrefixMatches
 from heterodyne.routing.picker import Chance
@@ -30,7 +29,6 @@ TARGETS_MAX: Final = 5
 HOLDERS_MAX: Final = 8
 SENDERS_MAX: Final = 2  # that are looked at for each target
 DECODE: Final = ReplicaRole.DECODE
-READY: Final = Health.READY
 
 
 @final
@@ -42,7 +40,7 @@ class KvSides:
     def __init__(self, *, moves: bool, splits: bool) -> None:
         self.moves = moves  # what is held may be brought
         self.splits = splits  # prompts may be computed elsewhere
-        self.by_place: dict[int, ReplicaState] = {}  # all of its replicas
+        self.by_place: dict[int, ReplicaState] = {}  # all of its replicas that run
         self.prefilling: list[Pool] = []  # those that compute prompts for others, and may be asked now
 
 
@@ -58,9 +56,10 @@ def with_kv(
     fabric: KvFabric,
     now_s: float,
     chance: Chance,
+    is_thorough: bool = False,
 ) -> RoutingChoice:
     """The best choice of these pools, or a better one with KV that is brought there, or to one of those that are
-    `decoding` beside them. Its rank is never a worse one."""
+    `decoding` beside them. Its rank is never a worse one. A thorough look forecasts what cannot be better, too."""
     plain = best.forecast
     if plain.state.speed.prompts * plain.work_s < WORTH_S or best.reason is Reason.EXPLORED:
         return best
@@ -75,17 +74,28 @@ def with_kv(
         objective=objective,
         fabric=fabric,
         now_s=now_s,
+        is_thorough=is_thorough,
     )
-    held = fabric.on_hosts(request.chain) if sides.moves else NOTHING_CACHED
-    targets = search.targets(pools, held, chance)
-    if sides.moves:
-        for state in targets:
-            search.offer_held(state, held)
-    senders = search.senders(chance)
-    for state in targets:
-        for sender in senders:
-            search.offer_prefill(state, sender)
+    search.look(pools, chance)
     return search.choice()
+
+
+@final
+class _Offer:
+    """One way to bring KV to one replica, in numbers."""
+
+    __slots__ = ("again_s", "brought_s", "byte_count", "origin", "queued_s", "source", "store", "takes_s", "tokens")
+
+    def __init__(self, origin: KvOrigin, source: ReplicaState | None, store: str) -> None:
+        self.origin = origin
+        self.source = source
+        self.store = store
+        self.tokens = 0.0
+        self.byte_count = 0.0
+        self.queued_s = 0.0
+        self.takes_s = 0.0
+        self.brought_s = 0.0  # with what is not known of the link, and what its failing would cost
+        self.again_s = 0.0  # to compute these tokens instead, by the chance that it fails
 
 
 @final
@@ -93,19 +103,8 @@ class _Search:
     """What is possible for one request."""
 
     __slots__ = (
-        *(
-            "_best",
-            "_cached",
-            "_chosen",
-            "_decoding",
-            "_fabric",
-            "_holders",
-            "_now_s",
-            "_objective",
-            "_options",
-            "_plain",
-        ),
-        *("_prompt", "_rank", "_request", "_sides", "_warm"),
+        *("_best", "_cached", "_chosen", "_decoding", "_fabric", "_holders", "_is_thorough", "_now_s"),
+        *("_objective", "_options", "_plain", "_prompt", "_rank", "_request", "_sides", "_stored", "_warm"),
     )
 
     def __init__(
@@ -119,6 +118,7 @@ class _Search:
         objective: Objective,
         fabric: KvFabric,
         now_s: float,
+        is_thorough: bool,
     ) -> None:
         self._request = request
         self._best = best
@@ -129,96 +129,43 @@ class _Search:
         self._objective = objective
         self._fabric = fabric
         self._now_s = now_s
+        self._is_thorough = is_thorough
         self._rank: Rank = objective.rank(request, best.forecast)
         self._chosen: KvPlan | None = None
         self._warm: Forecast | None = None  # of a decode replica that has nearly all of the prompt
         self._options: list[KvPlan] = []
         self._holders = _holders(cached, sides.by_place)
-        self._prompt: RoutingRequest | None = None
+        self._stored: dict[tuple[str, str], float] = {}  # tokens, by store and layout
+        self._prompt = request.copied()  # as a prefill replica sees it
+        self._prompt.output_tokens = 1.0
+        self._prompt.itl_slo_s = inf
+        self._prompt.streams = True
 
-    def targets(self, pools: list[Pool], held: PrefixMatches, chance: Chance) -> list[ReplicaState]:
-        """Where it might be answered: the best without KV brought, the least busy of each pool, who has a part."""
-        request, now_s = self._request, self._now_s
-        targets = [self._plain.state]
-        for states in (*self._decoding, *pools):
-            state = soonest(request, states, NOTHING_CACHED, now_s=now_s, chance=chance)
-            if len(targets) < TARGETS_MAX and not _has(targets, state):
-                targets.append(state)
+    def look(self, pools: list[Pool], chance: Chance) -> None:
+        """At the replica that is best without KV brought, the least busy of each pool, and those whose host has it."""
+        request, now_s, sides = self._request, self._now_s, self._sides
         answering = [*self._decoding, *pools]
-        for holder in _holders(held, self._sides.by_place)[:SENDERS_MAX]:
-            if not _has(targets, holder) and any(_has(states, holder) for states in answering):
-                targets.append(holder)
-        for holder in self._holders:
-            if holder.replica.role is DECODE and any(_has(states, holder) for states in self._decoding):
-                self._try_warm(holder)
-        return targets
-
-    def offer_held(self, state: ReplicaState, held: PrefixMatches) -> None:
-        """What other replicas, its store and its host have of the prompt and it has not."""
-        fabric, now_s, replica = self._fabric, self._now_s, state.replica
-        own = self._own(state)
-        if replica.kv_host_bytes:
-            self._offer(
-                KvOrigin.HOST,
-                state,
-                own,
-                held.tokens(state.place),
-                link=fabric.link_from_host(state),
-                sender=replica.id,
-            )
-        if replica.kv_store:
-            tokens = float(fabric.in_store(state, self._request.chain, now_s))
-            link, end = fabric.link_from_store(state), store_end(replica.kv_store)
-            self._offer(KvOrigin.STORE, state, own, tokens, link=link, sender=end, store=replica.kv_store)
-        if replica.kv_transfer in COPIES and replica.kv_layout:
-            looked_at = 0
-            for source in self._holders:
-                if looked_at == SENDERS_MAX:
-                    break
-                if _fit(source, state):
-                    looked_at += 1
-                    link = fabric.link_between(source, state)
-                    self._offer(
-                        KvOrigin.PEER, state, own, self._own(source), link=link, sender=source.replica.id, source=source
-                    )
-
-    def senders(self, chance: Chance) -> list[Forecast]:
-        """Of the prompt alone: on the prefill replicas where it would be done soonest, and on those that have most of
-        it and can only pass it on as they compute."""
-        sides, now_s, cached = self._sides, self._now_s, self._cached
-        if not sides.splits and not (sides.moves and self._holders):
-            return []
-        states: list[ReplicaState] = []
-        if sides.splits:
-            prompt = self._prompt_alone()
-            states = [soonest(prompt, pool, cached, now_s=now_s, chance=chance) for pool in sides.prefilling]
-        for holder in self._holders[:SENDERS_MAX]:
-            transfer = holder.replica.kv_transfer
-            if transfer in HANDS_OVER and transfer not in COPIES and not _has(states, holder):
-                states.append(holder)
-        if not states:
-            return []
-        prompt = self._prompt_alone()
-        forecasts = [forecast_on(state, prompt, cached.tokens(state.place), now_s) for state in states]
-        forecasts.sort(key=_ttft_s)
-        return forecasts[: 2 * SENDERS_MAX]
-
-    def offer_prefill(self, state: ReplicaState, prefill: Forecast) -> None:
-        """The one computes the prompt for the other, which computes its last token again to have something to say."""
-        source, replica = prefill.state, state.replica
-        if replica.kv_transfer in HANDS_OVER and _fit(source, state):
-            tokens = self._request.prompt_tokens - 1.0
-            link = self._fabric.link_between(source, state)
-            self._offer(
-                KvOrigin.PREFILL,
-                state,
-                self._own(state),
-                tokens,
-                link=link,
-                sender=source.replica.id,
-                source=source,
-                prefill=prefill,
-            )
+        soonest_of = [soonest(request, states, NOTHING_CACHED, now_s=now_s, chance=chance) for states in answering]
+        targets = [self._plain.state, *[state for state in soonest_of if state is not self._plain.state]]
+        del targets[TARGETS_MAX:]
+        if self._decoding:
+            self._try_warm()
+        if sides.moves:
+            held = self._fabric.on_hosts(request.chain)
+            for holder in _holders(held, sides.by_place)[:SENDERS_MAX]:
+                if holder not in targets and any(holder in states for states in answering):
+                    targets.append(holder)
+            for state in targets:
+                self._offer_held(state, held)
+        # A prompt that is computed elsewhere goes to those that only answer, if there are any.
+        targets = soonest_of[: len(self._decoding)] or targets
+        for sender in self._senders(chance):
+            beginning_s = sender.ttft_s
+            own = own_risk(self._prompt, sender)
+            harm = sender.risk - own if sender.risk > own else 0.0
+            if not self._is_late(beginning_s):
+                for state in targets:
+                    self._offer_prefill(state, sender, harm)
 
     def choice(self) -> RoutingChoice:
         """What came out best."""
@@ -234,62 +181,121 @@ class _Search:
         if reason is Reason.ONLY_POOL or reason is Reason.ONLY_REPLICA:
             reason = REASONS[self._objective.name]
         others = (*best.others, best.forecast)
-        return RoutingChoice(forecast, self._rank[0], reason, others, kv_plan=chosen, kv_options=options)
+        return RoutingChoice(
+            forecast, self._rank[0], reason, others, kv_plan=chosen, kv_options=options, plain=self._plain
+        )
 
-    def _offer(
-        self,
-        origin: KvOrigin,
-        state: ReplicaState,
-        own: float,
-        tokens: float,
-        *,
-        link: KvLink,
-        sender: str,
-        source: ReplicaState | None = None,
-        store: str = "",
-        prefill: Forecast | None = None,
-    ) -> None:
+    def _offer_held(self, state: ReplicaState, held: PrefixMatches) -> None:
+        """What its host, its store or another replica has of the prompt and it has not: the quickest of them."""
+        fabric, replica = self._fabric, state.replica
+        own = self._own(state)
+        offers = []
+        if replica.kv_host_bytes:
+            offer = _Offer(KvOrigin.HOST, None, "")
+            offer.tokens = held.tokens(state.place) * state.trust
+            if self._weigh(offer, state, own, fabric.link_from_host(state), replica.id):
+                offers.append(offer)
+        if replica.kv_store:
+            offer = _Offer(KvOrigin.STORE, None, replica.kv_store)
+            offer.tokens = self._in_store(state)
+            if self._weigh(offer, state, own, fabric.link_from_store(state), store_end(replica.kv_store)):
+                offers.append(offer)
+        if replica.kv_layout and replica.kv_transfer in COPIES:
+            for source in self._holders:
+                if fit(source, state):
+                    offer = _Offer(KvOrigin.PEER, source, "")
+                    offer.tokens = self._own(source)
+                    if self._weigh(offer, state, own, fabric.link_between(source, state), source.replica.id):
+                        offers.append(offer)
+                    break
+        if len(offers) > 1 and not self._is_thorough:
+            offers = [min(offers, key=_brought_s)]
+        for offer in offers:
+            self._take(offer, state, None, 0.0)
+
+    def _senders(self, chance: Chance) -> list[Forecast]:
+        """Of the prompt alone: on the prefill replicas where it would be done soonest, and on those that have most of
+        it and can only pass it on as they compute."""
+        sides, now_s, cached, prompt = self._sides, self._now_s, self._cached, self._prompt
+        states: list[ReplicaState] = []
+        if sides.splits:
+            states = [soonest(prompt, pool, cached, now_s=now_s, chance=chance) for pool in sides.prefilling]
+        for holder in self._holders[:SENDERS_MAX]:
+            transfer = holder.replica.kv_transfer
+            if transfer in HANDS_OVER and transfer not in COPIES and holder not in states:
+                states.append(holder)
+        forecasts = [forecast_on(state, prompt, cached.tokens(state.place), now_s) for state in states]
+        forecasts.sort(key=_ttft_s)
+        return forecasts[:SENDERS_MAX]
+
+    def _offer_prefill(self, state: ReplicaState, prefill: Forecast, harm: float) -> None:
+        """The one computes the prompt for the other, which computes its last token again to have something to say."""
+        source = prefill.state
+        if state.replica.kv_transfer in HANDS_OVER and fit(source, state):
+            offer = _Offer(KvOrigin.PREFILL, source, "")
+            offer.tokens = float(self._request.prompt_tokens)
+            link = self._fabric.link_between(source, state)
+            if self._weigh(offer, state, self._own(state), link, source.replica.id, begins_s=prefill.ttft_s):
+                self._take(offer, state, prefill, harm)
+
+    def _weigh(
+        self, offer: _Offer, state: ReplicaState, own: float, link: KvLink, sender: str, *, begins_s: float = 0.0
+    ) -> bool:
+        """What it takes; whether that may be better than what is known."""
         request, now_s, speed, fabric = self._request, self._now_s, state.speed, self._fabric
+        tokens = offer.tokens
         if tokens > request.prompt_tokens - 1.0:
-            tokens = request.prompt_tokens - 1.0
+            offer.tokens = tokens = request.prompt_tokens - 1.0
         if tokens <= own or now_s < link.paused_until_s:
-            return
-        if state.replica.role is DECODE and self._decoding and request.prompt_tokens - tokens > DECODE_TOKENS:
-            return
-        token_s = speed.prompt_token_s + speed.prompt_token_squared_s * (tokens + own)
-        again_s = speed.prompts * (tokens - own) * token_s
-        byte_count = (tokens - own) * fabric.token_bytes(state)
-        queued_s = link.bytes_s(fabric.moving_bytes(sender), now_s)
-        moved_s = queued_s + link.takes_s(byte_count, now_s)
-        failing = link.failing(now_s)
-        brought_s = moved_s * (1.0 + link.margin()) + failing * again_s
-        if prefill is None:
-            if brought_s >= again_s:
-                return
-        else:
-            brought_s += prefill.ttft_s
-            moved_s += prefill.ttft_s
+            return False
+        if self._decoding and request.prompt_tokens - tokens > DECODE_TOKENS and state.replica.role is DECODE:
+            return False
+        missing = tokens - own
+        again_s = speed.prompts * missing * (speed.prompt_token_s + speed.prompt_token_squared_s * (tokens + own))
+        offer.byte_count = byte_count = missing * fabric.token_bytes(state)
+        moving_bytes = fabric.moving_bytes(sender)
+        offer.queued_s = link.bytes_s(moving_bytes, now_s) if moving_bytes else 0.0
+        takes_s = offer.queued_s + link.takes_s(byte_count, now_s)
+        offer.again_s = link.failing(now_s) * again_s
+        brought_s = takes_s * (1.0 + link.margin()) + offer.again_s
+        if not begins_s and brought_s >= again_s:
+            return False
+        offer.takes_s = begins_s + takes_s
+        offer.brought_s = begins_s + brought_s
+        return not self._is_late(offer.brought_s)
+
+    def _is_late(self, seconds: float) -> bool:
+        """Whether a first token after that cannot come first by any rank."""
+        rank = self._rank
+        return not self._is_thorough and rank[0] == KEPT and seconds >= rank[1] and self._objective.name == "slo"
+
+    def _take(self, offer: _Offer, state: ReplicaState, prefill: Forecast | None, harm: float) -> None:
+        """The forecast, which is ranked with all others."""
+        request, plain = self._request, self._plain
         forecast = forecast_on(
-            state, request, self._cached.tokens(state.place), now_s, brought_tokens=tokens, brought_s=brought_s
+            state,
+            request,
+            self._cached.tokens(state.place),
+            self._now_s,
+            brought_tokens=offer.tokens,
+            brought_s=offer.brought_s,
         )
         if state.usd_per_s < inf:
-            forecast.usd += failing * again_s * state.usd_per_s
+            forecast.usd += offer.again_s * state.usd_per_s
         if prefill is not None:
             forecast.usd += prefill.usd
-            harm = prefill.risk - own_risk(self._prompt_alone(), prefill)
-            if harm > 0.0:
-                forecast.risk += harm
+            forecast.risk += harm
         plan = KvPlan(
-            origin,
+            offer.origin,
             forecast,
-            tokens=tokens,
-            byte_count=byte_count,
-            takes_s=moved_s,
-            queued_s=queued_s,
-            saved_s=self._plain.ttft_s - forecast.ttft_s,
-            saved_usd=self._plain.usd - forecast.usd if self._plain.usd < inf and forecast.usd < inf else 0.0,
-            source=source,
-            store=store,
+            tokens=offer.tokens,
+            byte_count=offer.byte_count,
+            takes_s=offer.takes_s,
+            queued_s=offer.queued_s,
+            saved_s=plain.ttft_s - forecast.ttft_s,
+            saved_usd=plain.usd - forecast.usd if plain.usd < inf and forecast.usd < inf else 0.0,
+            source=offer.source,
+            store=offer.store,
             prefill=prefill,
         )
         self._options.append(plan)
@@ -297,27 +303,27 @@ class _Search:
         if rank < self._rank:
             self._rank, self._chosen = rank, plan
 
-    def _try_warm(self, state: ReplicaState) -> None:
-        """It has nearly all: what is left is not worth sending elsewhere."""
+    def _try_warm(self) -> None:
+        """A decode replica that has nearly all may answer: what is left is not worth sending elsewhere."""
         request = self._request
-        if request.prompt_tokens - self._own(state) > DECODE_TOKENS:
-            return
-        forecast = forecast_on(state, request, self._cached.tokens(state.place), self._now_s)
-        rank = self._objective.rank(request, forecast)
-        if rank < self._rank:
-            self._rank, self._warm = rank, forecast
+        for state in self._holders:
+            if state.replica.role is not DECODE or request.prompt_tokens - self._own(state) > DECODE_TOKENS:
+                continue
+            if any(state in states for states in self._decoding):
+                forecast = forecast_on(state, request, self._cached.tokens(state.place), self._now_s)
+                rank = self._objective.rank(request, forecast)
+                if rank < self._rank:
+                    self._rank, self._warm = rank, forecast
 
     def _own(self, state: ReplicaState) -> float:
         return self._cached.tokens(state.place) * state.trust
 
-    def _prompt_alone(self) -> RoutingRequest:
-        """The request as a prefill replica sees it."""
-        if self._prompt is None:
-            self._prompt = self._request.copied()
-            self._prompt.output_tokens = 1.0
-            self._prompt.itl_slo_s = inf
-            self._prompt.streams = True
-        return self._prompt
+    def _in_store(self, state: ReplicaState) -> float:
+        key = state.replica.kv_store, state.replica.kv_layout
+        tokens = self._stored.get(key)
+        if tokens is None:
+            tokens = self._stored[key] = float(self._fabric.in_store(state, self._request.chain, self._now_s))
+        return tokens
 
 
 def _holders(cached: PrefixMatches, by_place: dict[int, ReplicaState]) -> list[ReplicaState]:
@@ -326,23 +332,11 @@ def _holders(cached: PrefixMatches, by_place: dict[int, ReplicaState]) -> list[R
     for _, places in reversed(cached.lengths):
         for place in places:
             state = by_place.get(place)
-            if state is not None and state.replica.health is READY:
+            if state is not None:
                 found.append(state)
                 if len(found) == HOLDERS_MAX:
                     return found
     return found
-
-
-def _fit(source: ReplicaState, target: ReplicaState) -> bool:
-    """Whether the one has a use for KV of the other."""
-    ours, theirs = source.replica, target.replica
-    return (
-        source is not target
-        and ours.kv_layout != ""
-        and ours.kv_layout == theirs.kv_layout
-        and ours.kv_transfer == theirs.kv_transfer
-        and ours.model == theirs.model
-    )
 
 
 def _same(best: RoutingChoice, options: tuple[KvPlan, ...]) -> RoutingChoice:
@@ -356,8 +350,8 @@ def _same(best: RoutingChoice, options: tuple[KvPlan, ...]) -> RoutingChoice:
     )
 
 
-def _has(states: list[ReplicaState], wanted: ReplicaState) -> bool:
-    return any(state is wanted for state in states)
+def _brought_s(offer: _Offer) -> float:
+    return offer.brought_s
 
 
 def _ttft_s(forecast: Forecast) -> float:

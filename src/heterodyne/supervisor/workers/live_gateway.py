@@ -116,6 +116,8 @@ class LiveGateway:
             snapshot = upstream.fleet.snapshot
             upstream.selector.health = FleetHealth(settings.routing, snapshot, upstream.clock())
         self._priors.settings = settings
+        if settings.kv_stores != before.kv_stores:
+            upstream.router.fabric.take(settings.kv_stores)
         gone = {replica.id: replica for replica in upstream.fleet.snapshot.replicas}
         self._watch.update(replicas, rules)
         self._take_rollouts(rules)

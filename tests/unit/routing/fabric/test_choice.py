@@ -174,7 +174,9 @@ def test_engines_that_only_hand_over_have_the_warm_one_compute_the_rest() -> Non
     tail = asked(PROMPT_TOKENS + 40)
     for request in [asked(words=b"other")] * 12:  # decoding there, which leaves no room for its answer
         one.router.start(request, one.router.forecast(request, one.fleet.replicas[0].id, one.now_s), one.now_s)
-    plans = {(plan.origin, plan.source and plan.source.replica.id) for plan in one.decide(tail).kv_options}
+    choice = one.router.try_dry_run(tail, one.fleet.by_model["m"], one.now_s)
+    assert choice is not None
+    plans = {(plan.origin, plan.source and plan.source.replica.id) for plan in choice.kv_options}
     assert plans == {(KvOrigin.PREFILL, "a")}
 
 
