@@ -170,14 +170,18 @@ class ModelRouter:
                 self._gossip.note_home(request.model, request.session, state.key)
         if self.picker is not None:
             self.picker.on_start(request, state, now_s)
-        return self._index.insert(state.place, request.chain) if request.chain.hashes else 0
+        if not request.chain.hashes:
+            return 0
+        if self._gossip is not None:
+            self._gossip.note(state.key, request.chain)
+        return self._index.insert(state.place, request.chain)
 
     def first_token(self, request: RoutingRequest, state: ReplicaState) -> None:
         """Its prompt has been computed there."""
         if not state.is_gone:
             self._index.prove(state.place, request.chain)
             if self._gossip is not None:
-                self._gossip.note(state.key, request.chain)
+                self._gossip.note_computed(state.key, request.chain)
 
     def end(
         self,
