@@ -40,7 +40,7 @@ MODEL = "llama-3.1-8b"
 READY_S = 120.0
 BOOKED_S = 120.0
 POLL_S = 0.1
-TOKENS = 40  # of an answer
+TOKENS = 400  # of an answer
 
 
 class Clients:

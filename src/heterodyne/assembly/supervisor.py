@@ -112,7 +112,7 @@ async def run_supervisor(
     alerts = _try_alerts(owner, stores, tenants, drifts, run_dir, abuse=abuse, certificates=certificates)
     rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
     policies = build_policies(owner, stores.policies, run_dir)
-    scaling = build_scaling(owner, stores.documents)
+    scaling = build_scaling(owner, stores)
     parts = build_store_parts(
         stores,
         owner,
@@ -146,7 +146,7 @@ async def run_supervisor(
     admin = None
     if access is not None:
         instruments = build_instruments(
-            settings, owner, stores, parts.publisher, tenants, guard=access.guard, alerts=alerts
+            settings, owner, stores, parts.publisher, tenants, guard=access.guard, alerts=alerts, others=scaling.others
         )
         loops["live"] = instruments.feed.run
         app = admin_app(settings.console, owner, parts.services, instruments)
