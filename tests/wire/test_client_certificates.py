@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from heterodyne.gateway.listening_port import LOOK_S
 from heterodyne.telemetry import metrics
 from heterodyne.testing import behaviours
+from heterodyne.wire.listening_port import LOOK_S
 from tests.support.certificates import Authority, Issued
 from tests.support.gateways import Rig, gateway_over
 from tests.support.raw_client import Answer, RawClient, speaking

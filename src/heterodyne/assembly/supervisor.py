@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
+from starlette.applications import Starlette
 
 from heterodyne.assembly.abuse import build_abuse
 from heterodyne.assembly.batches import batch_clerk
@@ -25,10 +26,11 @@ from heterodyne.console.registry.service import RegistryService
 from heterodyne.console.rollouts.service import RolloutService
 from heterodyne.console.scaling.service import ScalingService
 from heterodyne.console.server import AdminServer
-from heterodyne.console.services import StoreServices
+from heterodyne.console.services import Instruments, StoreServices
 from heterodyne.console.tenants.service import TenantService
 from heterodyne.console.tenants_now.pages import LimitUse
 from heterodyne.control.drift_watch import DriftWatch
+from heterodyne.domain.local_address import local_url
 from heterodyne.supervisor.abuse.abuse_watch import AbuseWatch
 from heterodyne.supervisor.alerts.signals import SignalMaker
 from heterodyne.supervisor.alerts.watch import AlertWatch
@@ -146,17 +148,26 @@ async def run_supervisor(
     admin = None
     if access is not None:
         instruments = build_instruments(
-            settings, owner, stores, parts.publisher, tenants, guard=access.guard, alerts=alerts, others=scaling.others
+            settings, owner, stores, parts.publisher, tenants, access=access, alerts=alerts, others=scaling.others
         )
         loops["live"] = instruments.feed.run
         app = admin_app(settings.console, owner, parts.services, instruments)
-        admin = AdminPort(
-            server=AdminServer(app, access.listener, access.guard), feed=instruments.feed, url=_url(access.listener)
-        )
+        admin = _admin_port(settings, access, app, instruments)
     try:
         await supervise(settings, owner, loops, reload=parts.reload.request, admin=admin)
     finally:
         await abuse.close()
+        if access is not None and access.sign_in is not None:
+            await access.sign_in.close()
+
+
+def _admin_port(settings: Settings, access: AdminAccess, app: Starlette, instruments: Instruments) -> AdminPort:
+    files = settings.console.tls_files
+    return AdminPort(
+        server=AdminServer(app, access.listener, access.guard, tls_files=files),
+        feed=instruments.feed,
+        url=_url(access.listener, is_tls=files is not None),
+    )
 
 
 def _try_alerts(
@@ -191,6 +202,6 @@ def _try_alerts(
     return AlertWatch(lambda: owner.settings.alerts, maker, run_dir)
 
 
-def _url(listener: socket.socket) -> str:
+def _url(listener: socket.socket, *, is_tls: bool) -> str:
     host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return local_url("https" if is_tls else "http", host, port)

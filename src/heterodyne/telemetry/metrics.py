@@ -58,6 +58,17 @@ handshake_failures = Counter(
     "the ciphers it speaks, or because it does not speak TLS.",
     ("reason",),
 )
+tokens_refused = Counter(
+    "heterodyne_identity_tokens_refused_total",
+    "Tokens of other issuers that did not open, by issuer (`unknown`: none that is trusted) and by what was wrong.",
+    ("issuer", "reason"),
+)
+issuer_fetches = Counter(
+    "heterodyne_identity_issuer_fetches_total",
+    "How often an issuer was asked for its keys, by outcome: `told`, or `failed`, when those it told last go on to "
+    "hold.",
+    ("issuer", "outcome"),
+)
 certificate_ends = Gauge(
     "heterodyne_certificate_expires_timestamp_seconds",
     "When a certificate that we show is over, by the setting that names it.",
@@ -591,6 +602,8 @@ ALL: tuple[Meter, ...] = (
     handshake_failures,
     certificate_ends,
     certificate_failures,
+    tokens_refused,
+    issuer_fetches,
     scaling_steps,
     scaling_needed,
     scaling_carried,

@@ -9,6 +9,7 @@ import msgspec
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import SettingsInvalid, StoreUnavailable
 from heterodyne.ports.fleet_reports import ReportAnswer, ReportCall, ReportEntry
+from heterodyne.stores.redis.why_away import why_away
 
 TIMEOUT_S: Final = 0.5  # no request waits for it
 PREFIX: Final = "heterodyne:{fleet-1}:"  # the braces keep all keys in one slot of a cluster; 1 is the form of messages
@@ -91,7 +92,7 @@ class RedisReports:
 
     def _away(self, error: Exception) -> StoreUnavailable:
         # The client's own words may hold the address, which may hold a password.
-        return StoreUnavailable(f"Redis, where gateways leave their reports, does not answer ({type(error).__name__}).")
+        return StoreUnavailable(f"Redis, where gateways leave their reports, does not answer ({why_away(error)}).")
 
 
 def _entry(sender: bytes, version: bytes, age_ms: bytes, body: bytes | None) -> ReportEntry:
