@@ -26,7 +26,7 @@ def _processor() -> str:
 
 def _has_real_time_priority() -> bool:
     """By `chrt`, on a machine that others use too."""
-    return hasattr(os, "sched_getscheduler") and os.sched_getscheduler(0) != os.SCHED_OTHER
+    return hasattr(os, "sched_getscheduler") and os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR)
 
 
 def idle_cores_s() -> float | None:
