@@ -24,8 +24,8 @@ from tests.support.driver_bench import SERVER, DriverBench, replica_of
 
 POOL = PoolName("chat")
 MAXIMUM = 4
-POLL_S = 0.1
-START_TIMEOUT_S = 30.0
+POLL_S = 0.3
+START_TIMEOUT_S = 75.0
 WORDS = ("{python}", "-S", "-c", SERVER.replace('"127.0.0.1"', "sys.argv[2]"), "{port}", "{host}")
 
 
