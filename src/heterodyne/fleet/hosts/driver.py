@@ -9,6 +9,8 @@ import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from msgspec import structs
+
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import DriverRefused, DriverUnavailable
 from heterodyne.domain.fleet import PoolName, ReplicaId
@@ -72,15 +74,19 @@ class HostsDriver:
         self._wakes.set()
 
     async def look(self) -> tuple[DrivenPool, ...]:
-        """As they were seen last; raises `DriverUnavailable` where that is not known any more."""
+        """As they were seen last; raises `DriverUnavailable` where nothing of them is known now."""
+        if not self._pools:
+            return ()
         now_s = self._wall_clock()
-        known = [name for name, pool in self._pools.items() if pool.wanted is not None]
-        for name in self._pools:
-            if name in self._errors and (name in known or not known):
-                raise self._errors[name]
-        if self._pools and not known:
-            raise DriverUnavailable(f"{self.name}: not asked yet")
-        return tuple(self._pools[name].told(now_s) for name in known)
+        known = [(name, pool) for name, pool in self._pools.items() if pool.wanted is not None]
+        if all(name in self._errors for name, _ in known):
+            raise next(iter(self._errors.values()), None) or DriverUnavailable(f"{self.name}: not asked yet")
+        return tuple(
+            structs.replace(pool.told(now_s), problem=str(self._errors[name]))
+            if name in self._errors
+            else pool.told(now_s)
+            for name, pool in known
+        )
 
     async def scale(self, pool: PoolName, count: int, *, seen: int, leaving: Sequence[ReplicaId] = ()) -> None:
         """Take the count; what it takes is begun at once."""
@@ -88,7 +94,7 @@ class HostsDriver:
             raise unknown_name("pool", pool, self._pools)
         placed = self._pools[pool]
         check_count(placed.pool.pool, count, seen=seen, wanted=placed.wanted)
-        if placed.wanted is None:
+        if placed.wanted is None or pool in self._errors:
             raise self._errors.get(pool) or DriverUnavailable(f"pools.{pool}: not seen yet")
         placed.ask(count, leaving)
         placed.trim()
@@ -100,6 +106,8 @@ class HostsDriver:
         async with asyncio.TaskGroup() as turns:
             for name, placed in pools.items():
                 turns.create_task(self._tend(name, placed, group), name=f"{self.name} {name}")
+        for name in self._errors.keys() - pools.keys():
+            del self._errors[name]
         for name in [name for name, placed in self._dropped.items() if not placed.told(0.0).replicas]:
             del self._dropped[name]
 
