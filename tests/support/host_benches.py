@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from heterodyne.concurrency.deadline import deadline
+from heterodyne.domain.errors import DriverUnavailable
 from heterodyne.domain.fleet import PoolName, ReplicaId
 from heterodyne.fleet.command_pool import CommandPool
 from heterodyne.fleet.free_ports import LOOPBACK, free_ports
@@ -126,6 +128,17 @@ async def hosts_bench(
     finally:
         running.cancel()
         await asyncio.wait((running,))
+
+
+async def failure(bench: DriverBench) -> str:
+    """What the driver says instead of an answer, as soon as it does."""
+    async with deadline(bench.start_timeout_s):
+        while True:
+            try:
+                await bench.driver.look()
+            except DriverUnavailable as error:
+                return str(error)
+            await asyncio.sleep(0.05)
 
 
 def engine_pid(pool: DrivenPool, replica: ReplicaId) -> int:

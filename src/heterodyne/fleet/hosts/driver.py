@@ -52,11 +52,13 @@ class HostsDriver:
         """Look after the pools until cancelled; the replicas stay."""
         try:
             async with asyncio.TaskGroup() as group:
+                pause_s = self._poll_s
                 while True:
                     self._wakes.clear()
                     await self._turn(group)
-                    pause_s = PAUSE_MAX_S if self._pools and len(self._errors) == len(self._pools) else self._poll_s
-                    await self._nap(min(pause_s, PAUSE_MAX_S))
+                    is_away = bool(self._errors) and self._errors.keys() >= self._pools.keys()
+                    pause_s = min(2 * pause_s, PAUSE_MAX_S) if is_away else self._poll_s
+                    await self._nap(pause_s)
         finally:
             self._stopping.clear()
 
