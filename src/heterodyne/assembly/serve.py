@@ -10,7 +10,7 @@ from pathlib import Path
 import uvloop
 from msgspec import structs
 
-from heterodyne.assembly.console import AdminAccess, build_guard
+from heterodyne.assembly.console import build_access
 from heterodyne.assembly.fleet import build_fleet_owner
 from heterodyne.assembly.pool_weights import pool_weights
 from heterodyne.assembly.stores import open_supervisor_stores
@@ -63,14 +63,14 @@ async def _serve(
     def on_settings(new: Settings, weights: Mapping[str, Path]) -> None:
         local.take(driven_pools(new, weights))
         platforms.take(new)
-        owner.driven.take_settings()
+        owner.driven.forget_asked()
         if access is not None:
             access.guard.take(new.console)
 
     platforms = PlatformDrivers(settings)
     # What serves ends before the books are closed.
     async with open_supervisor_stores(settings, run_dir) as stores:
-        access = None if listener is None else AdminAccess(listener=listener, guard=build_guard(settings.console))
+        access = None if listener is None else build_access(settings, listener)
         owner = build_fleet_owner(
             began,
             settings,

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, convert
 
 from heterodyne.domain.tls_files import TlsFiles
-from heterodyne.fleet.platform_settings import PlacedPoolSettings, PlatformSettings
+from heterodyne.fleet.kv_settings import KvPoolSettings
+from heterodyne.fleet.platform_settings import PlatformSettings
 from heterodyne.fleet.pool_scaling import PoolScaling
 
 EngineName = Literal[
@@ -66,7 +67,7 @@ class FleetSettings(PlatformSettings, Struct, frozen=True, kw_only=True, forbid_
     ] = 300.0
 
 
-class PoolSettings(PlacedPoolSettings, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PoolSettings(KvPoolSettings, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One pool: replicas by `urls`, found (`discover`, `inference_pool`), or started here (`weights`, `command`)."""
 
     model: Annotated[str, Meta(min_length=1, description="The public name clients ask for.")]
@@ -189,13 +190,6 @@ class PoolSettings(PlacedPoolSettings, Struct, frozen=True, kw_only=True, forbid
             "predictions begin with it. Absent, the one of the public name."
         ),
     ] = None
-    kv_link: Annotated[
-        str | None,
-        Meta(
-            description="The accelerator whose own link joins the replicas, where their engines fetch KV from each "
-            "other (LMCache, NIXL, Mooncake), so that a prompt may be fetched rather than computed. Absent, none does."
-        ),
-    ] = None
     precision: Annotated[
         Literal["fp32", "fp16", "bf16", "fp8", "int8", "fp4", "int4"] | None,
         Meta(description="Format of the weights; absent, what the model comes in."),
@@ -275,25 +269,6 @@ class PoolSettings(PlacedPoolSettings, Struct, frozen=True, kw_only=True, forbid
         dict[str, str], Meta(description="LoRA adapters clients may ask for by name, and where the engine finds each.")
     ] = {}
     adapters_max: Annotated[int, Meta(ge=1, description="Adapters a replica holds at once; more take turns.")] = 4
-    kv_events: Annotated[
-        tuple[str, ...],
-        Meta(
-            description="Where vLLM or SGLang replicas publish KV events: one `tcp://{host}:5557` for all of them, "
-            "`{host}` being that of a replica's URL, or one for each of `urls`."
-        ),
-    ] = ()
-    kv_events_replay: Annotated[
-        tuple[str, ...],
-        Meta(description="Where lost KV events can be asked for again, in the same form; absent, they cannot."),
-    ] = ()
-    kv_events_ranks: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=256,
-            description="Data-parallel ranks of a replica; each publishes its KV events one port above the last.",
-        ),
-    ] = 1
     accelerator_metrics_urls: Annotated[
         tuple[str, ...],
         Meta(

@@ -8,6 +8,7 @@ from msgspec import Struct, structs
 
 from heterodyne.config.settings import Settings
 from heterodyne.domain.fleet import ModelRule, PoolName, Purpose, Replica, ReplicaId, WarmUp
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import KvStrategy, Requirement, RoutingRule
 from heterodyne.engines.catalogue import ENGINES
 from heterodyne.engines.open_inference import OpenInferenceDialect
@@ -15,6 +16,7 @@ from heterodyne.fleet.chat_template import TOOL_CALL_OPENINGS, read_chat_templat
 from heterodyne.fleet.child_order import ChildOrder, CommandOrder
 from heterodyne.fleet.command_pool import CommandPool
 from heterodyne.fleet.free_ports import LOOPBACK, free_ports
+from heterodyne.fleet.kv_layout import kv_layout
 from heterodyne.fleet.kv_publishers import kv_publishers
 from heterodyne.fleet.local_child import LocalPool
 from heterodyne.fleet.machine_memory import GIB
@@ -49,7 +51,9 @@ def driven_pools(settings: Settings, weights: Mapping[str, Path]) -> dict[PoolNa
     """The pools whose replicas the driver of this machine starts: those of a command, and all that grow and shrink."""
     catalogue = _catalogue(settings)
     return {
-        PoolName(name): _driven(_described(name, pool, 0, catalogue), pool, weights.get(name))
+        PoolName(name): _driven(
+            _described(name, pool, 0, catalogue), pool, weights.get(name), _slot_folder(settings, pool)
+        )
         for name, pool in settings.pools.items()
         if (pool.command and pool.runs_on == "here") or (pool.autoscaling and name in weights)
     }
@@ -76,7 +80,8 @@ def local_replicas(settings: Settings, weights: Mapping[str, Path]) -> tuple[Loc
     ]
     ports = free_ports(len(described))
     return tuple(
-        _local(replica, pool, path, port) for (replica, pool, path), port in zip(described, ports, strict=True)
+        _local(replica, pool, path, port, _slot_folder(settings, pool))
+        for (replica, pool, path), port in zip(described, ports, strict=True)
     )
 
 
@@ -155,6 +160,11 @@ def _described(name: str, pool: PoolSettings, index: int, catalogue: Mapping[str
         adapters={**pool.adapters},
         adapters_max=pool.adapters_max,
         warm_up=_try_warm_up(pool),
+        role=ReplicaRole(pool.role),
+        kv_transfer=pool.kv_transfer or "",
+        kv_store=pool.kv_store or "",
+        kv_layout=kv_layout(name, pool),
+        kv_host_bytes=int(pool.kv_host_gb * 1e9),
     )
 
 
@@ -181,20 +191,20 @@ def _remote(replica: Replica, pool: PoolSettings, index: int) -> Replica:
     )
 
 
-def _local(replica: Replica, pool: PoolSettings, weights: Path, port: int) -> LocalReplica:
-    order = structs.replace(_llamacpp_order(pool, weights), port=port)
+def _local(replica: Replica, pool: PoolSettings, weights: Path, port: int, slot_folder: str | None) -> LocalReplica:
+    order = structs.replace(_llamacpp_order(pool, weights, slot_folder), port=port)
     started = structs.replace(_of_weights(replica, pool), port=port)
     return LocalReplica(replica=started, order=order, start_timeout_s=pool.start_timeout_s)
 
 
-def _driven(replica: Replica, pool: PoolSettings, weights: Path | None) -> LocalPool:
+def _driven(replica: Replica, pool: PoolSettings, weights: Path | None, slot_folder: str | None) -> LocalPool:
     scaling = pool.scaling or PoolScaling(minimum=pool.replicas, maximum=pool.replicas)
     if weights is None:
         health_path = ENGINES[pool.engine].health_path
         order: ChildOrder | CommandOrder = CommandOrder(words=pool.command, health_path=health_path)
         started = structs.replace(replica, engine_model=pool.engine_model, api_key_env=pool.api_key_env)
     else:
-        order, started = _llamacpp_order(pool, weights), _of_weights(replica, pool)
+        order, started = _llamacpp_order(pool, weights, slot_folder), _of_weights(replica, pool)
     return LocalPool(
         replica=started,
         order=order,
@@ -226,7 +236,13 @@ def _of_weights(replica: Replica, pool: PoolSettings) -> Replica:
     )
 
 
-def _llamacpp_order(pool: PoolSettings, weights: Path) -> ChildOrder:
+def _slot_folder(settings: Settings, pool: PoolSettings) -> str | None:
+    """Where its engines save slots; None: they do not."""
+    store = settings.kv_stores.get(pool.kv_store or "")
+    return None if store is None or pool.kv_transfer != "slots" else store.path
+
+
+def _llamacpp_order(pool: PoolSettings, weights: Path, slot_folder: str | None) -> ChildOrder:
     return ChildOrder(
         model_path=str(weights),
         alias=pool.model,
@@ -237,4 +253,5 @@ def _llamacpp_order(pool: PoolSettings, weights: Path) -> ChildOrder:
         gpu_layers=pool.gpu_layers,
         purpose=pool.purpose,
         chat_template=read_chat_template(pool.chat_template),
+        slot_folder=slot_folder,
     )

@@ -18,7 +18,7 @@ from heterodyne.domain.nearest import unknown_name
 from heterodyne.fleet.command_pool import check_count
 from heterodyne.fleet.hosts.health import is_healthy
 from heterodyne.fleet.hosts.placed_replicas import PlacedReplicas
-from heterodyne.fleet.hosts.platform import CommandPlatform, FoundReplica, PlacedPool
+from heterodyne.fleet.hosts.platform import CommandPlatform, CommandReplica, PlacedPool
 from heterodyne.ports.fleet_driver import DrivenPool
 from heterodyne.telemetry import log
 
@@ -148,11 +148,11 @@ class HostsDriver:
             for one in placed.to_probe():
                 probes.create_task(self._note_health(placed, one), name=f"health {one.id}")
 
-    async def _note_health(self, placed: PlacedReplicas, one: FoundReplica) -> None:
+    async def _note_health(self, placed: PlacedReplicas, one: CommandReplica) -> None:
         if one.host is not None and await is_healthy(one.host, one.port, placed.pool.pool.health_path):
             placed.ready(one.id, self._wall_clock())
 
-    def _stop(self, group: asyncio.TaskGroup, pool: PlacedPool, one: FoundReplica) -> None:
+    def _stop(self, group: asyncio.TaskGroup, pool: PlacedPool, one: CommandReplica) -> None:
         """Begin to end it, once at a time: it may take its time."""
         if one.id in self._stopping:
             return
@@ -160,7 +160,7 @@ class HostsDriver:
         self._stopping[one.id] = stopping
         stopping.add_done_callback(lambda _: self._stopping.pop(one.id, None))
 
-    async def _end(self, pool: PlacedPool, one: FoundReplica) -> None:
+    async def _end(self, pool: PlacedPool, one: CommandReplica) -> None:
         try:
             await self._platform.stop(pool, one)
         except DriverUnavailable as error:  # it is still there at the next look, and asked again
