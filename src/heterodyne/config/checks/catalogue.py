@@ -132,6 +132,7 @@ CHECKS: tuple[Check, ...] = (
     scaling_checks.commands_say_where_to_listen,
     platform_checks.a_command_runs_where_it_is_said,
     platform_checks.a_platform_can_be_asked,
+    platform_checks.no_two_replicas_have_one_place,
     picker_checks.an_endpoint_picker_can_run,
     picker_checks.an_open_endpoint_picker_knows_its_callers,
     picker_checks.an_open_endpoint_picker_speaks_tls,
