@@ -47,6 +47,10 @@ test-clients: $(VENV)/.test  ## frameworks, agents and coding agents that people
 	$(BIN)/python tests/clients/install.py
 	$(BIN)/python -m pytest tests/clients $(ARGS)
 
+test-ray: $(VENV)/.test  ## the fleet driver of a Ray cluster on a real one, on loopback (heavy install)
+	@$(PIP) install -e ".[ray]"
+	$(BIN)/python -m pytest tests/ray $(ARGS)
+
 test-jax: .venv-jax/.installed  ## JAX checkpoints, in an environment with the extra `jax`
 	.venv-jax/bin/python -m pytest tests/jax $(ARGS)
 

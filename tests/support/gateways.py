@@ -21,6 +21,7 @@ from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.gateway.server import ServerSnapshot
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.identity.settings import IssuerSettings
 from heterodyne.ports.leases import LeaseSource
 from heterodyne.routing.cascade.settings import CascadeSettings
 from heterodyne.routing.settings import RoutingSettings
@@ -100,6 +101,7 @@ async def gateway_over(
     guards: dict[str, GuardSettings] | None = None,
     caches: dict[str, CacheSettings] | None = None,
     cascades: dict[str, CascadeSettings] | None = None,
+    issuers: dict[str, IssuerSettings] | None = None,
     picker: dict[str, Any] | None = None,
     beside: dict[str, ScriptedEngine | Behaviour] | None = None,
     rivals: dict[str, tuple[ScriptedEngine | Behaviour, dict[str, Any]]] | None = None,
@@ -129,6 +131,7 @@ async def gateway_over(
         guards=guards or {},
         caches=caches or {},
         cascades=cascades or {},
+        issuers=issuers or {},
         endpoint_picker=EndpointPickerSettings(**{"listens": picker is not None, "port": 0, **(picker or {})}),
         telemetry=TelemetrySettings(records=str(records) if records else "off", log_level="error"),
         pools={

@@ -77,14 +77,12 @@ async def running_gateway(
 ) -> AsyncIterator[LiveGateway]:
     """A gateway that listens inside the block; for a graceful end call `drain` first.
 
-    Without `leases` its limits are its own, as those of an only worker may be. `wall_clock` may be set at any time, as
-    that of a machine may.
+    Without `leases` its limits are its own. `wall_clock` may be set at any time, as that of a machine may.
     """
     exporter, records = try_exporter(settings.telemetry, name), RecordWriter(settings.telemetry)
     workers = 1 if run_dir is None else settings.gateway.workers
     lease_client = _lease_client(settings, leases or MemoryLeases(clock=wall_clock), name, wall_clock, workers=workers)
-    snapshot = FleetSnapshot.of(0, replicas, rules)
-    priors = ReplicaPriors(settings)
+    snapshot, priors = FleetSnapshot.of(0, replicas, rules), ReplicaPriors(settings)
     router = _router(settings, snapshot, priors, workers=workers)
     adapters = AdapterLoader(ENGINES, _pool(settings, idle_max=0), clock=clock)
     tracer = None if exporter is None else tracer_of(settings, exporter)
@@ -107,10 +105,12 @@ async def running_gateway(
         "adapters": adapters.run,
         "kv events": listener.run,
         "leases": lease_client.run,
+        "issuers": path.tokens.run,
         "copies": ShadowCaller(request_log.shadow.next, lambda: upstream.fleet.snapshot, request_log.arms.add_copy).run,
         **_shared_loops(settings, gateway, path, run_dir, name, workers=workers),
     }
     try:
+        await path.tokens.refresh()  # a first request with a token is not to find us without keys
         async with _running(gateway, loops, reuse_port=reuse_port), picking(gateway, path, lease_client, handler):
             yield gateway
     finally:

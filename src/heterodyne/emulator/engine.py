@@ -230,19 +230,25 @@ class EmulatedEngine:
         self._left.clear()
         # A timer may be early by its resolution: no token is older than its step.
         now_s = max(self.clock.now_s, self.clock.step_ends_at_s)
+        # The book of hundreds of sequences and writing to their sockets take milliseconds: first tokens, which are
+        # waited for most, go before all of it.
+        self._write(ended.prompted)
         self.observations.step(step, ended, now_s)
-        # Writing to hundreds of sockets takes milliseconds: first tokens, which are waited for most, go first.
-        for job_id in itertools.chain(ended.prompted, ended.decoded):
-            answer = self._answers.get(job_id)
-            if answer is not None:
-                generation, index = answer
-                generation.token(index)
+        self._write(ended.decoded)
         for job_id in ended.finished:
             self._finish(job_id, now_s)
         if self._tokens_to_crash is not None:
             self._tokens_to_crash -= len(ended.decoded) + len(ended.prompted)
             if self._tokens_to_crash <= 0:
                 self._crash()
+
+    def _write(self, job_ids: tuple[int, ...]) -> None:
+        """One more token for each."""
+        for job_id in job_ids:
+            answer = self._answers.get(job_id)
+            if answer is not None:
+                generation, index = answer
+                generation.token(index)
 
     def _finish(self, job_id: int, now_s: float) -> None:
         answer = self._answers.pop(job_id, None)

@@ -14,6 +14,8 @@ from heterodyne.physics.replica.step import EngineStep, StepResult
 
 # Behind by more than this it goes on from the present, instead of making up for the delay.
 LAG_MAX_S = 0.25
+# The loop's timers and its clock count whole milliseconds, so that they fire half of one late in the mean.
+TIMER_LATE_S = 0.0005
 
 
 class ReplicaClock:
@@ -104,7 +106,7 @@ class ReplicaClock:
 
     def _wake_at(self, at_s: float, then: Callable[[], None]) -> None:
         self._cancel_timer()
-        self._timer = self._loop.call_at(self._origin_s + at_s / self._speed, then)
+        self._timer = self._loop.call_at(self._origin_s + at_s / self._speed - TIMER_LATE_S, then)
 
     def _cancel_timer(self) -> None:
         if self._timer is not None:

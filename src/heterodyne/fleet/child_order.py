@@ -35,7 +35,7 @@ class ChildFailed(Struct, frozen=True, kw_only=True):
 class CommandOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One replica to run by a command of the operator's."""
 
-    words: tuple[str, ...]  # with `{port}` and `{python}` where those belong
+    words: tuple[str, ...]  # with `{port}`, `{host}` and `{python}` where those belong
     health_path: str  # answers 200 once it takes work
     host: str = "127.0.0.1"
     port: int = 0

@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from heterodyne.fleet.kubernetes_settings import KubernetesPoolSettings
+from heterodyne.fleet.platform_settings import PlacedPoolSettings
 
 KvTransferName = Literal["nixl", "sglang", "slots", "example", "lmcache", "trtllm", "dynamo"]
 
 
-class KvPoolSettings(KubernetesPoolSettings, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class KvPoolSettings(PlacedPoolSettings, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which part of a request the replicas do, and where the KV of a prompt may come from and go to."""
 
     role: Annotated[

@@ -14,12 +14,14 @@ from heterodyne.engines.catalogue import ENGINES
 from heterodyne.engines.open_inference import OpenInferenceDialect
 from heterodyne.fleet.chat_template import TOOL_CALL_OPENINGS, read_chat_template
 from heterodyne.fleet.child_order import ChildOrder, CommandOrder
+from heterodyne.fleet.command_pool import CommandPool
 from heterodyne.fleet.free_ports import LOOPBACK, free_ports
 from heterodyne.fleet.kv_layout import kv_layout
 from heterodyne.fleet.kv_publishers import kv_publishers
 from heterodyne.fleet.local_child import LocalPool
 from heterodyne.fleet.machine_memory import GIB
 from heterodyne.fleet.model_settings import ModelSettings
+from heterodyne.fleet.platform_settings import Platform
 from heterodyne.fleet.pool_scaling import PoolScaling
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.physics.catalogue import accelerator, accelerators, with_overrides
@@ -51,7 +53,17 @@ def driven_pools(settings: Settings, weights: Mapping[str, Path]) -> dict[PoolNa
     return {
         PoolName(name): _driven(_described(name, pool, 0, catalogue), pool, weights.get(name))
         for name, pool in settings.pools.items()
-        if pool.command or (pool.autoscaling and name in weights)
+        if (pool.command and pool.runs_on == "here") or (pool.autoscaling and name in weights)
+    }
+
+
+def command_pools(settings: Settings, runs_on: Platform) -> dict[PoolName, CommandPool]:
+    """The pools whose command runs on that platform."""
+    catalogue = _catalogue(settings)
+    return {
+        PoolName(name): _command_pool(_described(name, pool, 0, catalogue), pool)
+        for name, pool in settings.pools.items()
+        if pool.command and pool.runs_on == runs_on
     }
 
 
@@ -197,6 +209,19 @@ def _driven(replica: Replica, pool: PoolSettings, weights: Path | None) -> Local
         maximum=scaling.maximum,
         start_timeout_s=pool.start_timeout_s,
         memory_bytes=None if scaling.memory_gib is None else int(scaling.memory_gib * GIB),
+    )
+
+
+def _command_pool(replica: Replica, pool: PoolSettings) -> CommandPool:
+    scaling = pool.scaling or PoolScaling(minimum=pool.replicas, maximum=pool.replicas)
+    return CommandPool(
+        replica=structs.replace(replica, engine_model=pool.engine_model, api_key_env=pool.api_key_env),
+        words=pool.command,
+        health_path=ENGINES[pool.engine].health_path,
+        first=min(max(pool.replicas, scaling.minimum), scaling.maximum),
+        minimum=0 if pool.autoscaling else pool.replicas,
+        maximum=scaling.maximum,
+        start_timeout_s=pool.start_timeout_s,
     )
 
 

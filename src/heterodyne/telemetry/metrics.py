@@ -58,10 +58,26 @@ handshake_failures = Counter(
     "the ciphers it speaks, or because it does not speak TLS.",
     ("reason",),
 )
+tokens_refused = Counter(
+    "heterodyne_identity_tokens_refused_total",
+    "Tokens of other issuers that did not open, by issuer (`unknown`: none that is trusted) and by what was wrong.",
+    ("issuer", "reason"),
+)
+issuer_fetches = Counter(
+    "heterodyne_identity_issuer_fetches_total",
+    "How often an issuer was asked for its keys, by outcome: `told`, or `failed`, when those it told last go on to "
+    "hold.",
+    ("issuer", "outcome"),
+)
 certificate_ends = Gauge(
     "heterodyne_certificate_expires_timestamp_seconds",
     "When a certificate that we show is over, by the setting that names it.",
     ("setting",),
+)
+region_round_trip = SharedGauge(
+    "heterodyne_fleet_region_round_trip_seconds",
+    "How far away a region is: the least that the health page of one of its replicas took in the last minutes.",
+    ("region",),
 )
 discovery_heard = Gauge(
     "heterodyne_fleet_discovery_heard_timestamp_seconds",
@@ -589,8 +605,11 @@ ALL: tuple[Meter, ...] = (
     abuse_keys,
     abuse_signs_dropped,
     handshake_failures,
+    region_round_trip,
     certificate_ends,
     certificate_failures,
+    tokens_refused,
+    issuer_fetches,
     scaling_steps,
     scaling_needed,
     scaling_carried,
