@@ -14,9 +14,9 @@ from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import Reason
 from heterodyne.routing.fabric.fabric import COPIES, HANDS_OVER, KvFabric, fit
 from heterodyne.routing.fabric.ledger import CHECKED_SHARE
-from heterodyne.routing.fabric.offer import Offer
+from heterodyne.routing.fabric.offer import KvOffer
 from heterodyne.routing.fabric.sides import KvSides
-from heterodyne.routing.forecast import KEPT, forecast_on, own_risk
+from heterodyne.routing.forecast import KEPT, forecast_after, forecast_on, own_risk
 from heterodyne.routing.kv.links import KvLink, store_end
 from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED, PrefixMatches
 from heterodyne.routing.picker import Chance
@@ -165,19 +165,19 @@ class _Search:
         own = self._own(state)
         offers = []
         if replica.kv_host_bytes:
-            offer = Offer(KvOrigin.HOST, None, "")
+            offer = KvOffer(KvOrigin.HOST, None, "")
             offer.tokens = held.tokens(state.place) * state.trust
             if self._weigh(offer, state, own, fabric.link_from_host(state), replica.id):
                 offers.append(offer)
         if replica.kv_store:
-            offer = Offer(KvOrigin.STORE, None, replica.kv_store)
+            offer = KvOffer(KvOrigin.STORE, None, replica.kv_store)
             offer.tokens = self._in_store(state)
             if self._weigh(offer, state, own, fabric.link_from_store(state), store_end(replica.kv_store)):
                 offers.append(offer)
         if replica.kv_layout and replica.kv_transfer in COPIES:
             for source in self._holders:
                 if fit(source, state):
-                    offer = Offer(KvOrigin.PEER, source, "")
+                    offer = KvOffer(KvOrigin.PEER, source, "")
                     offer.tokens = self._own(source)
                     if self._weigh(offer, state, own, fabric.link_between(source, state), source.replica.id):
                         offers.append(offer)
@@ -206,14 +206,14 @@ class _Search:
         """The one computes the prompt for the other, which computes its last token again to have something to say."""
         source = prefill.state
         if state.replica.kv_transfer in HANDS_OVER and fit(source, state):
-            offer = Offer(KvOrigin.PREFILL, source, "")
+            offer = KvOffer(KvOrigin.PREFILL, source, "")
             offer.tokens = float(self._request.prompt_tokens)
             link = self._fabric.link_between(source, state)
             if self._weigh(offer, state, self._own(state), link, source.replica.id, begins_s=prefill.ttft_s):
                 self._take(offer, state, prefill, harm)
 
     def _weigh(
-        self, offer: Offer, state: ReplicaState, own: float, link: KvLink, sender: str, *, begins_s: float = 0.0
+        self, offer: KvOffer, state: ReplicaState, own: float, link: KvLink, sender: str, *, begins_s: float = 0.0
     ) -> bool:
         """What it takes; whether that may be better than what is known."""
         request = self._request
@@ -233,17 +233,10 @@ class _Search:
         rank = self._rank
         return not self._is_thorough and rank[0] == KEPT and seconds >= rank[1] and self._objective.name == "slo"
 
-    def _take(self, offer: Offer, state: ReplicaState, prefill: Forecast | None, harm: float) -> None:
+    def _take(self, offer: KvOffer, state: ReplicaState, prefill: Forecast | None, harm: float) -> None:
         """The forecast, which is ranked with all others."""
         request, plain = self._request, self._plain
-        forecast = forecast_on(
-            state,
-            request,
-            self._cached.tokens(state.place),
-            self._now_s,
-            brought_tokens=offer.tokens,
-            brought_s=offer.brought_s,
-        )
+        forecast = forecast_after(state, request, offer.tokens, offer.brought_s, self._now_s)
         if state.usd_per_s < inf:
             forecast.usd += offer.again_s * state.usd_per_s
         if prefill is not None:
@@ -315,7 +308,7 @@ def _same(best: RoutingChoice, options: tuple[KvPlan, ...], withheld: KvPlan | N
     )
 
 
-def _brought_s(offer: Offer) -> float:
+def _brought_s(offer: KvOffer) -> float:
     return offer.brought_s
 
 

@@ -11,7 +11,7 @@ PREFILL: Final = KvOrigin.PREFILL
 
 
 @final
-class Offer:
+class KvOffer:
     """Of so many tokens of the prompt, from its beginning."""
 
     __slots__ = ("again_s", "brought_s", "byte_count", "origin", "queued_s", "source", "store", "takes_s", "tokens")
