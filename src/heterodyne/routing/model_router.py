@@ -234,7 +234,11 @@ class ModelRouter:
                 self._gossip.note_home(request.model, request.session, state.key)
         if self.picker is not None:
             self.picker.on_start(request, state, now_s)
-        return self._index.insert(state.place, request.chain) if request.chain.hashes else 0
+        if not request.chain.hashes:
+            return 0
+        if self._sides is not None:
+            self._fabric.conversations.note(request.model, request.chain, state.replica_id, now_s)
+        return self._index.insert(state.place, request.chain)
 
     def forecast(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> Forecast:
         """What it would take there, with nothing brought."""

@@ -74,6 +74,11 @@ certificate_ends = Gauge(
     "When a certificate that we show is over, by the setting that names it.",
     ("setting",),
 )
+region_round_trip = SharedGauge(
+    "heterodyne_fleet_region_round_trip_seconds",
+    "How far away a region is: the least that the health page of one of its replicas took in the last minutes.",
+    ("region",),
+)
 discovery_heard = Gauge(
     "heterodyne_fleet_discovery_heard_timestamp_seconds",
     "When the cluster of a pool that is discovered was last known to be as it is here; it serves on as it was then.",
@@ -614,6 +619,7 @@ ALL: tuple[Meter, ...] = (
     abuse_keys,
     abuse_signs_dropped,
     handshake_failures,
+    region_round_trip,
     certificate_ends,
     certificate_failures,
     tokens_refused,
