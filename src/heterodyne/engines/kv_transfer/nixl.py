@@ -37,6 +37,8 @@ _decode_prefilled = msgspec.json.Decoder(_Prefilled).decode
 class NixlTransfer:
     """When the blocks' lease ends is told by a clock that only their own engine has, so it is counted from the call."""
 
+    lease_s = LEASE_S
+
     def prefill(self, call: EngineRequest) -> EngineRequest:
         asked = {"stream": b"false", "max_tokens": b"1", PARAMS: b'{"do_remote_decode":true,"do_remote_prefill":false}'}
         return EngineRequest(call.path, put(without(call.body, LEFT_OUT), asked))
