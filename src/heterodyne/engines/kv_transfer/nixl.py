@@ -51,9 +51,11 @@ class NixlTransfer:
         params = prefilled.kv_transfer_params
         if not params or not params.get("do_remote_prefill"):
             raise EngineGarbage("The prefill replica answered without handing its KV over.")
-        missing = [name for name in NEEDED if params.get(name) in (None, "", [])]
-        if missing:
+        missing = [name for name in NEEDED if not params.get(name)]
+        if missing or not isinstance(params["remote_block_ids"], list):
             raise EngineGarbage(f"The prefill replica's hand-over lacks {', '.join(missing)}.")
+        if not any(group != [] for group in params["remote_block_ids"]):
+            raise EngineGarbage("The prompt is too short for the prefill replica to hand anything over.")
         tokens = params.get("remote_num_tokens") or (prefilled.usage.prompt_tokens if prefilled.usage else 0)
         members = msgspec.json.encode(params)
         return HandedOver(members, tokens=tokens if isinstance(tokens, int) else 0, lease_s=LEASE_S)
