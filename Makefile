@@ -97,6 +97,9 @@ bench-many-gateways: install  ## four gateways that share what they know beside 
 	$(BIN)/python -m benchmarks.many_gateways.run $(ARGS)
 	$(WRAP) docs/many-gateways.md
 
+bench-many-gateways-live: install  ## four gateways over 64 live emulated replicas, Redis away for a minute, one gateway killed; bench-many-gateways writes the page
+	$(BIN)/python -m benchmarks.many_gateways.live $(ARGS)
+
 bench-plan-speed: install  ## processor time of whole plan commands, and of what they do after their imports
 	$(BIN)/python -m benchmarks.plans.speed
 

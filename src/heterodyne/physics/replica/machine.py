@@ -68,12 +68,15 @@ class ReplicaMachine:
         self._all[job.id] = self._expecting[job.id] = sequence
         return True
 
-    def arrive(self, job_id: int, tokens: int, now_s: float) -> None:
-        """So many of the first tokens of a job with memory are here, and it is submitted; of none, all is computed."""
-        sequence = self._expecting.pop(job_id)
+    def arrive(self, job_id: int, tokens: int, now_s: float) -> bool:
+        """So many of its first tokens are here, and the job is submitted; False: it has no memory reserved."""
+        sequence = self._expecting.pop(job_id, None)
+        if sequence is None:
+            return False
         sequence.done_tokens = max(sequence.done_tokens, min(tokens, sequence.job.prompt_tokens - 1))
         self._memory.share(sequence, sequence.done_tokens)
         self._see(sequence, sequence.done_tokens, now_s)
+        return True
 
     def release_kv(self, job_id: int) -> bool:
         """Nobody needs the KV of a prefill job any more; False: none is kept."""
@@ -123,8 +126,7 @@ class ReplicaMachine:
         """Plan the next step. With `leap_until_s`, as many decode passes as end before anything else can happen."""
         assert self.step is None, "the step before has not been finished"
         while self._arriving and self._arriving[0][0] <= now_s:
-            sequence = heappop(self._arriving)[2]
-            # What has its memory goes first: those in front may be waiting for just that.
+            sequence = heappop(self._arriving)[2]  # with memory it goes first: those in front may wait for just that
             (self._waiting.appendleft if sequence.is_admitted else self._waiting.append)(sequence)
         self._make_room()
         chunks = self._chunks = self._plan_chunks() if self._waiting or self._prefilling else []
