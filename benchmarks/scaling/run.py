@@ -13,7 +13,7 @@ from benchmarks.scaling.loads import Load, loads
 from benchmarks.scaling.measure import Cell, measure
 from benchmarks.scaling.page import PAGE, page
 from benchmarks.scaling.pictures import PICTURE, picture
-from benchmarks.scaling.scalers import CLAIRVOYANT, HINDSIGHT, OURS, REACTIVE, peers
+from benchmarks.scaling.scalers import CLAIRVOYANT, HEADROOMS, HINDSIGHT, OURS, REACTIVE, RESERVE, peers
 from heterodyne.domain.errors import OperatorError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,7 +52,7 @@ def main() -> int:
 
 def _asked(known: dict[str, Load], only: str | None) -> Iterator[tuple[Load, str]]:
     for load in known.values():
-        every = [CLAIRVOYANT, HINDSIGHT, OURS, REACTIVE, *peers(load)]
+        every = [CLAIRVOYANT, HINDSIGHT, RESERVE, OURS, REACTIVE, *HEADROOMS, *peers(load)]
         if not load.minimum:
             every = [OURS, *TO_ZERO]
         for scaler in every:
