@@ -46,7 +46,7 @@ def main() -> int:
             if file is not None:
                 file.write_bytes(msgspec.json.encode(cells[-1]))
     if not options.only:
-        _write(known, cells)
+        _write(known, cells, _ages(options.keep))
     return 0
 
 
@@ -68,8 +68,16 @@ def _line(cell: Cell) -> str:
     )
 
 
-def _write(known: dict[str, Load], cells: Sequence[Cell]) -> None:
-    at = f"{datetime.now(UTC):%Y-%m-%d}, {machine.describe()}"
+def _ages(folder: Path | None) -> str:
+    """Of cells that were kept from an earlier run."""
+    times = (
+        sorted(datetime.fromtimestamp(file.stat().st_mtime, UTC) for file in folder.glob("*.json")) if folder else []
+    )
+    return f", cells kept from {times[0]:%d %B %H:%M} to {times[-1]:%d %B %H:%M} UTC" if times else ""
+
+
+def _write(known: dict[str, Load], cells: Sequence[Cell], ages: str) -> None:
+    at = f"{datetime.now(UTC):%Y-%m-%d}, {machine.describe()}{ages}"
     PAGE.write_text(page(known, cells, at), encoding="utf-8")
     PICTURE.write_text(picture(known, cells), encoding="utf-8")
 

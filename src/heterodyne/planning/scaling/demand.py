@@ -2,9 +2,9 @@
 
 What came in the last seconds is mostly chance, what came in the last minutes is mostly past. Several windows are asked
 for the demand that they prove (their mean less its error), and the highest is believed: a flash crowd shows in
-the shortest, a slow rise in the longest. A step or a bend that is beyond chance is believed for all of it, and what came
-before it says nothing any more. Else a straight line through the last minutes says where it goes, unless a single step
-explains them better: a step does not go on.
+the shortest, a slow rise in the longest. A step or a bend that is beyond chance is believed for all of it, and what
+came before it says nothing any more. Else a straight line through the last minutes says where it goes, unless a single
+step explains them better: a step does not go on.
 """
 
 from collections.abc import Sequence
