@@ -4,8 +4,9 @@ import random
 import statistics
 import time
 
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.planning.mix.cheapest_mix import cheapest_mix
-from heterodyne.planning.mix.problem import MixProblem, ReplicaKind, ReplicaRole, TrafficBucket
+from heterodyne.planning.mix.problem import MixProblem, ReplicaKind, TrafficBucket
 
 KINDS, BUCKETS, SEEDS, LIMIT_S = 12, 100, 5, 2.0
 

@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from heterodyne.domain.errors import PlanImpossible
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.planning.mix.cheapest_mix import cheapest_mix
-from heterodyne.planning.mix.problem import MixPlan, MixProblem, ReplicaKind, ReplicaRole, Stock, TrafficBucket
+from heterodyne.planning.mix.problem import MixPlan, MixProblem, ReplicaKind, Stock, TrafficBucket
 from heterodyne.planning.mix.single_kind import can_serve
 
 RATES = st.floats(0.05, 20.0)

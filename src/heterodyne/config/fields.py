@@ -18,6 +18,7 @@ GUARDS = "guards"
 ABUSE = "abuse"
 CACHES = "caches"
 CASCADES = "cascades"
+KV_STORES = "kv_stores"
 ANY_NAME = "<name>"  # stands for the name an operator gives
 BARE_KEY = re.compile("[A-Za-z0-9_-]+")  # what TOML takes as a key without quotes
 REQUIRED = msgspec.NODEFAULT  # the default of a field that has none

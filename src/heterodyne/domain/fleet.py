@@ -8,6 +8,7 @@ from msgspec import Struct
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.kv_event import KvPublisher
 from heterodyne.domain.price import Price
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.routing_rule import Requirement, RoutingRule
 from heterodyne.domain.tls_files import TlsFiles
@@ -66,6 +67,11 @@ class Replica(Struct, frozen=True, kw_only=True):
     price: Price = Price()
     allow_fields: tuple[str, ...] = ()  # of the engine's own, that clients may send beside those its dialect lets pass
     in_flight_max: int | None = None  # requests of one gateway worker at once; None: as many as it is found to bear
+    role: ReplicaRole = ReplicaRole.BOTH
+    kv_transfer: str = ""  # how its engine exchanges KV with others; empty: it does not
+    kv_store: str = ""  # the shared store that its engine reads and writes by itself; empty: none
+    kv_layout: str = ""  # a digest of what its KV is made of: only those of equal ones exchange it; empty: not known
+    kv_host_bytes: int = 0  # of the host's memory that its engine moves KV to before it forgets it
     kv_publishers: tuple[KvPublisher, ...] = ()  # of KV events, one for each of its ranks; empty: nobody listens
     adapters: dict[str, str | None] = {}  # LoRA adapters it may be asked for, and whence; None: it came with them
     adapters_max: int = 4  # of those it is given while it runs, at once
@@ -124,6 +130,7 @@ class FleetSnapshot(Struct, frozen=True, kw_only=True):
     rules: dict[str, ModelRule] = {}
     aliases: dict[str, str] = {}  # the model meant by another name
     adapters: dict[str, str] = {}  # LoRA adapters by name, with the model each belongs to
+    prefill: dict[str, tuple[Replica, ...]] = {}  # by model: replicas that compute prompts for others and never answer
     tiers: dict[ReplicaId, int] = {}  # where some replicas of a model come before others: 0 first; absent means 0
 
     @classmethod
@@ -131,9 +138,11 @@ class FleetSnapshot(Struct, frozen=True, kw_only=True):
         """A snapshot of these replicas, models in the order they are first named."""
         rules = rules or {}
         serving: dict[str, list[Replica]] = {}
+        prefill: dict[str, list[Replica]] = {}
         for replica in replicas:
             if not rule_against(replica, rules.get(replica.model)):
-                serving.setdefault(replica.model, []).append(replica)
+                those = prefill if replica.role is ReplicaRole.PREFILL else serving
+                those.setdefault(replica.model, []).append(replica)
         by_model = {model: tuple(those) for model, those in serving.items()}
         aliases = {alias: model for model, rule in rules.items() for alias in rule.aliases}
         return cls(
@@ -143,6 +152,7 @@ class FleetSnapshot(Struct, frozen=True, kw_only=True):
             rules=rules,
             aliases=aliases,
             adapters=_adapters(by_model, aliases),
+            prefill={model: tuple(those) for model, those in prefill.items()},
             tiers=_tiers(by_model, rules),
         )
 

@@ -11,6 +11,9 @@ class KvStrategy(StrEnum):
     STATELESS = "stateless"  # nothing
     STICKY = "sticky"  # a conversation stays where it is
     PREFIX = "prefix"  # a prompt goes where its beginning is, if that pays
+    STORE = "store"  # or its beginning comes from where it is kept: another replica, or a store that they share
+    SPLIT = "split"  # or one replica computes it, and another answers
+    AUTO = "auto"  # whichever of these is best
 
 
 class Reason(StrEnum):

@@ -62,10 +62,11 @@ class ModelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         ),
     ] = {}
     kv: Annotated[
-        Literal["stateless", "sticky", "prefix"],
+        Literal["stateless", "sticky", "prefix", "store", "split", "auto"],
         Meta(
             description="What is made of prompts that a replica may still hold: nothing, a conversation stays where it "
-            "was, or a prompt goes where its beginning is if that pays."
+            "was, or a prompt goes where its beginning is if that pays; `store` also brings it from other replicas, "
+            "host memory and stores, `split` has one replica compute it for another, `auto` does whatever is best."
         ),
     ] = "prefix"
     prefer_hardware: Annotated[

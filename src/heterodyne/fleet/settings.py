@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, convert
 
 from heterodyne.domain.tls_files import TlsFiles
-from heterodyne.fleet.kubernetes_settings import KubernetesPoolSettings
+from heterodyne.fleet.kv_settings import KvPoolSettings
+from heterodyne.fleet.platform_settings import PlatformSettings
 from heterodyne.fleet.pool_scaling import PoolScaling
 
 EngineName = Literal[
@@ -32,7 +33,7 @@ EngineName = Literal[
 FIELD = r"^[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+){0,3}$"
 
 
-class FleetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FleetSettings(PlatformSettings, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What all pools have in common."""
 
     price_list: Annotated[
@@ -66,7 +67,7 @@ class FleetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ] = 300.0
 
 
-class PoolSettings(KubernetesPoolSettings, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PoolSettings(KvPoolSettings, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One pool: replicas by `urls`, found (`discover`, `inference_pool`), or started here (`weights`, `command`)."""
 
     model: Annotated[str, Meta(min_length=1, description="The public name clients ask for.")]
@@ -155,8 +156,9 @@ class PoolSettings(KubernetesPoolSettings, Struct, frozen=True, kw_only=True, fo
     command: Annotated[
         tuple[str, ...],
         Meta(
-            description="Command that starts a replica on this machine, one word after the other; `{port}` is where it "
-            "has to listen on loopback, `{python}` this Python. It ends with the gateway."
+            description="Command that starts a replica where `runs_on` says, one word after the other; `{port}` and "
+            "`{host}` are where it has to listen, `{python}` is the Python there. On this machine it ends with the "
+            "gateway."
         ),
     ] = ()
     autoscaling: Annotated[
@@ -186,13 +188,6 @@ class PoolSettings(KubernetesPoolSettings, Struct, frozen=True, kw_only=True, fo
         Meta(
             description="The built-in model, as `heterodyne plan memory` knows it, that this one has the size of; "
             "predictions begin with it. Absent, the one of the public name."
-        ),
-    ] = None
-    kv_link: Annotated[
-        str | None,
-        Meta(
-            description="The accelerator whose own link joins the replicas, where their engines fetch KV from each "
-            "other (LMCache, NIXL, Mooncake), so that a prompt may be fetched rather than computed. Absent, none does."
         ),
     ] = None
     precision: Annotated[
@@ -274,25 +269,6 @@ class PoolSettings(KubernetesPoolSettings, Struct, frozen=True, kw_only=True, fo
         dict[str, str], Meta(description="LoRA adapters clients may ask for by name, and where the engine finds each.")
     ] = {}
     adapters_max: Annotated[int, Meta(ge=1, description="Adapters a replica holds at once; more take turns.")] = 4
-    kv_events: Annotated[
-        tuple[str, ...],
-        Meta(
-            description="Where vLLM or SGLang replicas publish KV events: one `tcp://{host}:5557` for all of them, "
-            "`{host}` being that of a replica's URL, or one for each of `urls`."
-        ),
-    ] = ()
-    kv_events_replay: Annotated[
-        tuple[str, ...],
-        Meta(description="Where lost KV events can be asked for again, in the same form; absent, they cannot."),
-    ] = ()
-    kv_events_ranks: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=256,
-            description="Data-parallel ranks of a replica; each publishes its KV events one port above the last.",
-        ),
-    ] = 1
     accelerator_metrics_urls: Annotated[
         tuple[str, ...],
         Meta(
@@ -320,7 +296,7 @@ class PoolSettings(KubernetesPoolSettings, Struct, frozen=True, kw_only=True, fo
 
     @property
     def is_started_here(self) -> bool:
-        """Whether its replicas are processes on this machine."""
+        """Whether its replicas are started by the gateway, on this machine or another."""
         return self.weights is not None or bool(self.command)
 
     @property

@@ -254,7 +254,8 @@ class RequestHandler:
             request_id=arrival.request_id,
             deadline_s=arrival.deadline_s,
             settings=self.settings,
-            wants_prompt=any(len(replicas) > 1 for replicas in self.fleet.by_model.values()),
+            wants_prompt=bool(self.fleet.prefill)
+            or any(len(replicas) > 1 for replicas in self.fleet.by_model.values()),
         )
         refused = partial(self._refuse_arrival, arrival)
         return self.offloaded.begin(

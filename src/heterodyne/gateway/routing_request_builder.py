@@ -21,7 +21,7 @@ from heterodyne.routing.routing_request import RoutingRequest
 
 NO_RULE: Final = RoutingRule()
 INTERACTIVE: Final = Urgency.INTERACTIVE
-PREFIX: Final = KvStrategy.PREFIX
+STATELESS: Final = KvStrategy.STATELESS
 STICKY: Final = KvStrategy.STICKY
 EACH_MAX: Final = 1000  # answers that are all learned from; of later ones every fourth tells enough
 GENERATES: Final = (Operation.CHAT, Operation.COMPLETION)
@@ -52,9 +52,9 @@ class MeantModel:
         self.model = model
         self.adapter = named if named != model else ""
         self.has_rule = said is not None
-        self.is_replicated = len(fleet.by_model.get(model, ())) > 1
+        self.is_replicated = len(fleet.by_model.get(model, ())) > 1 or model in fleet.prefill
         self.is_overridable = rule.is_overridable
-        self.is_prefix = rule.kv is PREFIX or rule.policy in READS_PREFIXES
+        self.is_prefix = rule.kv not in (STATELESS, STICKY) or rule.policy in READS_PREFIXES
         self.is_sticky = rule.kv is STICKY
         self.split = None if said is None else said.split
         self.ttft_slo_s = inf if rule.ttft_slo_s is None else rule.ttft_slo_s

@@ -38,11 +38,19 @@ def slo_outlook(forecast: Forecast) -> int:
 
 
 def forecast_on(
-    state: ReplicaState, request: RoutingRequest, cached_tokens: float, now_s: float, held_tokens: float = 0.0
+    state: ReplicaState,
+    request: RoutingRequest,
+    cached_tokens: float,
+    now_s: float,
+    held_tokens: float = 0.0,
+    *,
+    brought_tokens: float = 0.0,
+    brought_s: float = 0.0,
 ) -> Forecast:
     """A few dozen additions and products, however much is in flight.
 
-    `held_tokens` are those that another replica of the pool could send it.
+    `held_tokens` are those that another replica of the pool could send it; `brought_tokens` those that are there once
+    `brought_s` have passed, in which nothing is computed for the request.
     """
     speed = state.speed
     pace = speed.prompts
@@ -51,6 +59,8 @@ def forecast_on(
     link_s = 0.0
     if held_tokens > cached_tokens:
         cached_tokens, link_s = reachable(speed.prior, pace, own_tokens=cached_tokens, held_tokens=held_tokens)
+    if brought_tokens > cached_tokens:
+        cached_tokens, link_s = brought_tokens, brought_s
     new = prompt - cached_tokens
     work_s = speed.prompt_s + new * (speed.prompt_token_s + speed.prompt_token_squared_s * (prompt + cached_tokens))
     backlog_s = state.free_at_s - now_s

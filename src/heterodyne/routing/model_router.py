@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from math import inf
 from typing import Final
 
-from heterodyne.domain.fleet import FleetSnapshot, PoolName, Replica, ReplicaId
+from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Replica, ReplicaId
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import KvStrategy, Reason, RoutingRule
 from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.catalogue import objective, try_peer
+from heterodyne.routing.fabric.choice import KvSides, with_kv
+from heterodyne.routing.fabric.fabric import KvFabric
 from heterodyne.routing.forecast import BROKEN, CROWDED, forecast_on, slo_outlook
 from heterodyne.routing.kv.gossip import PrefixGossip
 from heterodyne.routing.kv.index import PrefixIndex
@@ -17,15 +20,19 @@ from heterodyne.routing.picker import Chance, FinishedRequestStats, Picker
 from heterodyne.routing.policies.objective import Objective
 from heterodyne.routing.predictive import Pool, choose
 from heterodyne.routing.replica_state import ReplicaState
-from heterodyne.routing.routing_choice import RoutingChoice
+from heterodyne.routing.reserve import Reserve
+from heterodyne.routing.routing_choice import Forecast, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.spare import choose_spare
 
 INTERACTIVE: Final = Urgency.INTERACTIVE
+STICKY: Final = KvStrategy.STICKY
+STORE: Final = KvStrategy.STORE
+SPLIT: Final = KvStrategy.SPLIT
+AUTO: Final = KvStrategy.AUTO
+DECODE: Final = ReplicaRole.DECODE
 REPEATED_S: Final = 0.002  # five hundred requests a second are forecast each
 LISTS_MAX: Final = 64  # of usable replicas, whose arrangement is remembered
-HALF_LIFE_S: Final = 60.0  # of the memory of how much interactive work there was, and of that of
-LATELY_S: Final = 5.0  # the last seconds
 NOT_URGENT: Final = "cost"  # the policy of work that no user waits for
 Tier = list[Pool]  # pools whose replicas come before those of the next tier
 
@@ -33,10 +40,15 @@ Tier = list[Pool]  # pools whose replicas come before those of the next tier
 class ModelRouter:
     """One per model."""
 
-    def __init__(self, rule: RoutingRule, index: PrefixIndex, gossip: PrefixGossip | None = None) -> None:
+    def __init__(
+        self, rule: RoutingRule, index: PrefixIndex, fabric: KvFabric, gossip: PrefixGossip | None = None
+    ) -> None:
         """`gossip` gathers what is sent to other workers; None: there are none."""
         self.rule = rule
         self._index = index
+        self._fabric = fabric
+        self._sides: KvSides | None = None  # None: no KV is brought, whatever replicas could
+        self._prefill: list[ReplicaState] = []
         self._gossip = gossip
         self._sticky_sessions = StickySessions()
         self._objectives: dict[str, Objective] = {}
@@ -45,7 +57,7 @@ class ModelRouter:
         self._members: list[ReplicaState] = []  # in the order of the fleet
         self._pool_numbers: list[int] = []  # of each member; a pool with replicas in two tiers has two numbers
         self._pool_tiers: list[int] = []  # by number
-        self._arranged: dict[int, tuple[Sequence[Replica], list[Tier]]] = {}  # by the list's identity
+        self._arranged: dict[int, tuple[Sequence[Replica], list[Tier], Tier]] = {}  # by the list's identity
         self._repeated: RoutingChoice | None = None  # the answer for all requests until then
         self._repeated_until_s = 0.0
         self.reserve = Reserve()
@@ -56,11 +68,16 @@ class ModelRouter:
         """Another rule from the next request on."""
         self.rule = rule
         self._objectives = {}
+        self._arranged = {}
+        self._repeated = None
+        self._sides = self._new_sides()
         if self.picker is None or self.picker.name != rule.policy:
             self.picker = try_peer(rule.policy)
 
-    def publish(self, states: Sequence[ReplicaState], fleet: FleetSnapshot) -> None:
-        """These serve the model from now on."""
+    def publish(
+        self, states: Sequence[ReplicaState], fleet: FleetSnapshot, prefill: Sequence[ReplicaState] = ()
+    ) -> None:
+        """These serve the model from now on; those of `prefill` compute prompts for them."""
         self._states = {state.replica.id: state for state in states}
         self._by_place = {state.place: state for state in states}
         self._members = list(states)
@@ -70,8 +87,10 @@ class ModelRouter:
             for state in states
         ]
         self._pool_tiers = [tier for tier, _ in numbers]
+        self._prefill = list(prefill)
         self._arranged = {}
         self._repeated = None
+        self._sides = self._new_sides()
 
     @property
     def kv_tokens(self) -> float:
@@ -86,8 +105,16 @@ class ModelRouter:
         """Another worker has sent the session's request there."""
         self._sticky_sessions.settle(session, place)
 
-    def choose(self, request: RoutingRequest, usable: Sequence[Replica], now_s: float, chance: Chance) -> RoutingChoice:
-        """One of the usable, of which there is at least one."""
+    def choose(
+        self,
+        request: RoutingRequest,
+        usable: Sequence[Replica],
+        now_s: float,
+        chance: Chance,
+        *,
+        is_thorough: bool = False,
+    ) -> RoutingChoice:
+        """One of the usable, of which there is at least one; a thorough look keeps more of what was compared."""
         repeated = self._repeated
         if (
             repeated is not None
@@ -99,8 +126,11 @@ class ModelRouter:
             return repeated
         cached = self._index.matches(request.chain) if request.chain.hashes else NOTHING_CACHED
         if len(usable) == 1 and request.urgency is INTERACTIVE:
-            return self._only(request, self._states[usable[0].id], cached, now_s)
-        tiers = self._tiers(usable)
+            only = self._only(request, self._states[usable[0].id], cached, now_s)
+            return self._with_kv(
+                request, only, [[only.forecast.state]], [], cached, now_s=now_s, chance=chance, is_thorough=is_thorough
+            )
+        tiers, decoding = self._arrangement(usable)
         if self.picker is not None and request.policy in ("", self.picker.name):
             states = [state for tier in tiers for pool in tier for state in pool]
             state = self.picker.pick(request, states, now_s, chance)
@@ -118,16 +148,50 @@ class ModelRouter:
                 now_s=now_s,
             )
         best: RoutingChoice | None = None
+        pools: Tier = []
         for tier in tiers:
             choice = choose(request, tier, cached, self.objective(request), now_s=now_s, chance=chance)
-            best = choice if best is None else _better(best, choice)
+            better = choice if best is None else _better(best, choice)
+            if best is None or better.forecast is choice.forecast:
+                pools = tier
+            best = better
             if best.slo_outlook < CROWDED:
                 break
         assert best is not None
-        return (
-            self._keep_session(request, best, tiers, now_s)
-            if request.session and self.rule.kv is KvStrategy.STICKY
-            else best
+        if request.session and self.rule.kv is STICKY:
+            return self._keep_session(request, best, tiers, now_s)
+        return self._with_kv(
+            request, best, pools, decoding, cached, now_s=now_s, chance=chance, is_thorough=is_thorough
+        )
+
+    def _with_kv(
+        self,
+        request: RoutingRequest,
+        best: RoutingChoice,
+        pools: Tier,
+        decoding: Tier,
+        cached: PrefixMatches,
+        *,
+        now_s: float,
+        chance: Chance,
+        is_thorough: bool,
+    ) -> RoutingChoice:
+        """The same, or better with KV that is brought, where the model's strategy has that."""
+        sides = self._sides
+        if sides is None or not request.chain.hashes:
+            return best
+        return with_kv(
+            request,
+            best,
+            pools=pools,
+            decoding=decoding,
+            sides=sides,
+            cached=cached,
+            objective=self.objective(request),
+            fabric=self._fabric,
+            now_s=now_s,
+            chance=chance,
+            is_thorough=is_thorough,
         )
 
     def objective(self, request: RoutingRequest) -> Objective:
@@ -145,7 +209,7 @@ class ModelRouter:
         """
         forecast = forecast_on(state, request, cached.tokens(state.place), now_s)
         choice = RoutingChoice(forecast, slo_outlook(forecast), Reason.ONLY_REPLICA)
-        if len(self._states) == 1 and self.picker is None and not request.has_slo:
+        if len(self._states) == 1 and self.picker is None and not request.has_slo and self._sides is None:
             self._repeated = RoutingChoice(forecast, choice.slo_outlook, choice.reason, is_repeated=True)
             self._repeated_until_s = now_s + REPEATED_S
         return choice
@@ -166,18 +230,37 @@ class ModelRouter:
             self.reserve.start(now_s)
         if request.session:
             is_new = self._sticky_sessions.settle(request.session, state.place)
-            if is_new and self._gossip is not None and self.rule.kv is KvStrategy.STICKY:
+            if is_new and self._gossip is not None and self.rule.kv is STICKY:
                 self._gossip.note_home(request.model, request.session, state.key)
         if self.picker is not None:
             self.picker.on_start(request, state, now_s)
-        return self._index.insert(state.place, request.chain) if request.chain.hashes else 0
+        if not request.chain.hashes:
+            return 0
+        if self._sides is not None:
+            self._fabric.conversations.note(request.model, request.chain, state.replica_id, now_s)
+        if self._gossip is not None:
+            self._gossip.note(state.key, request.chain)
+        return self._index.insert(state.place, request.chain)
 
-    def first_token(self, request: RoutingRequest, state: ReplicaState) -> None:
+    def forecast(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> Forecast:
+        """What it would take there, with nothing brought."""
+        cached = self._index.matches(request.chain) if request.chain.hashes else NOTHING_CACHED
+        return forecast_on(state, request, cached.tokens(state.place), now_s)
+
+    def prefilled(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> None:
+        """Its prompt has been computed there for another replica."""
+        if request.chain.hashes and not state.is_gone:
+            self._index.insert(state.place, request.chain)
+            self.first_token(request, state, now_s)
+
+    def first_token(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> None:
         """Its prompt has been computed there."""
         if not state.is_gone:
             self._index.prove(state.place, request.chain)
+            if self._sides is not None:
+                self._fabric.insert(request, state, now_s)
             if self._gossip is not None:
-                self._gossip.note(state.key, request.chain)
+                self._gossip.note_computed(state.key, request.chain)
 
     def end(
         self,
@@ -200,6 +283,22 @@ class ModelRouter:
                 self._index.forget(state.place)
             state.trust = state.belief.factor
 
+    def _new_sides(self) -> KvSides | None:
+        """Who may bring KV and take it, as the model's strategy has it."""
+        kv = self.rule.kv
+        if kv not in (STORE, SPLIT, AUTO):
+            return None
+        sides = KvSides(moves=kv is not SPLIT, splits=kv is not STORE)
+        sides.by_place = {
+            state.place: state for state in (*self._members, *self._prefill) if state.replica.health is Health.READY
+        }
+        pools: dict[PoolName, Pool] = {}
+        for state in self._prefill:
+            if state.replica.is_takeable:
+                pools.setdefault(state.replica.pool, []).append(state)
+        sides.prefilling = list(pools.values())
+        return sides
+
     def _keep_session(
         self, request: RoutingRequest, best: RoutingChoice, tiers: list[Tier], now_s: float
     ) -> RoutingChoice:
@@ -215,14 +314,16 @@ class ModelRouter:
             return best
         return RoutingChoice(forecast, kept, Reason.HOME, (*best.others, best.forecast))
 
-    def _tiers(self, usable: Sequence[Replica]) -> list[Tier]:
-        """The states of these; health, regions and slow start give the same lists again and again."""
+    def _arrangement(self, usable: Sequence[Replica]) -> tuple[list[Tier], Tier]:
+        """The states of these that do all of a request, and decode replicas beside them; where there are none, decode
+        replicas are all there is. Health, regions and slow start give the same lists again and again."""
         known = self._arranged.get(id(usable))
         if known is None or known[0] is not usable:
             if len(self._arranged) >= LISTS_MAX:
                 self._arranged.clear()
-            known = self._arranged[id(usable)] = usable, self._arrange(list(usable))
-        return known[1]
+            tiers, decoding = _by_role(self._arrange(list(usable)))
+            known = self._arranged[id(usable)] = usable, tiers, decoding
+        return known[1], known[2]
 
     def _arrange(self, usable: list[Replica]) -> list[Tier]:
         """By tier and pool, each pool where its first usable replica is."""
@@ -248,44 +349,12 @@ class ModelRouter:
         return [tiers[number] for number in sorted(tiers)]
 
 
-class Reserve:
-    """How much interactive work one model has, and had at most: what batch work must leave free."""
-
-    __slots__ = ("_at_s", "_lately", "_lately_at_s", "_most", "now")
-
-    def __init__(self) -> None:
-        self.now = 0  # interactive requests in flight
-        self._most = 0.0
-        self._at_s = 0.0
-        self._lately = 0.0  # as batch work has seen it
-        self._lately_at_s = 0.0
-
-    def start(self, now_s: float) -> None:
-        """One more."""
-        self.now += 1
-        if self.now > self._most:
-            self._most, self._at_s = float(self.now), now_s
-
-    def end(self) -> None:
-        """One fewer."""
-        self.now -= 1
-
-    def to_come(self, now_s: float) -> float:
-        """Interactive requests that are not here and may be soon."""
-        self._most *= _left(now_s - self._at_s, HALF_LIFE_S)
-        self._at_s = now_s
-        return max(0.0, self._most - self.now)
-
-    def lately(self, now_s: float) -> float:
-        """The most there were in the last seconds: those that have just ended are followed by others."""
-        faded = self._lately * _left(now_s - self._lately_at_s, LATELY_S)
-        self._lately, self._lately_at_s = max(float(self.now), faded), now_s
-        return self._lately
-
-
-def _left(seconds: float, half_life_s: float) -> float:
-    """Of a memory, after so long."""
-    return 1.0 if seconds <= 0.0 else pow(0.5, seconds / half_life_s)
+def _by_role(tiers: list[Tier]) -> tuple[list[Tier], Tier]:
+    """A pool has one role."""
+    decoding = [pool for tier in tiers for pool in tier if pool[0].replica.role is DECODE]
+    whole = [[pool for pool in tier if pool[0].replica.role is not DECODE] for tier in tiers]
+    whole = [tier for tier in whole if tier]
+    return (whole, decoding) if whole else (tiers, [])
 
 
 def _has(tiers: list[Tier], wanted: ReplicaState) -> bool:

@@ -42,12 +42,7 @@ def choose(
     is_lost, is_one = False, len(pools) == 1
     for states in pools:
         held_tokens = _held(states, cached)
-        if len(states) == 1:
-            state = states[0]
-        elif cached.is_empty:
-            state = _soonest(request, states, now_s=now_s, chance=chance)
-        else:
-            state = _soonest_with_prefix(request, states, cached, held_tokens, now_s=now_s, chance=chance)
+        state = soonest(request, states, cached, now_s=now_s, chance=chance, held_tokens=held_tokens)
         forecasts.append(forecast_on(state, request, cached.tokens(state.place), now_s, held_tokens))
         is_lost = is_lost or (not is_one and state.speed.is_lost)
     if is_lost:
@@ -85,6 +80,23 @@ def best_of(request: RoutingRequest, forecasts: Sequence[Forecast], objective: O
         if other < rank:
             best, rank = forecast, other
     return best, rank
+
+
+def soonest(
+    request: RoutingRequest,
+    states: Pool,
+    cached: PrefixMatches,
+    *,
+    now_s: float,
+    chance: Chance,
+    held_tokens: float = 0.0,
+) -> ReplicaState:
+    """Of equal replicas, the one where the request's first token is earliest."""
+    if len(states) == 1:
+        return states[0]
+    if cached.is_empty:
+        return _soonest(request, states, now_s=now_s, chance=chance)
+    return _soonest_with_prefix(request, states, cached, held_tokens, now_s=now_s, chance=chance)
 
 
 def _held(states: Pool, cached: PrefixMatches) -> float:

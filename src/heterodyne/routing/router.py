@@ -3,6 +3,7 @@
     router.publish(fleet, now_s)                    whenever the control loop does
     choice = router.decide(request, usable, now_s)  a replica, what it should take there, and why
     ticket = router.start(request, choice.forecast, now_s)
+    ticket.kv_arrived(now_s, byte_count)            where the choice has a `kv_plan`; or `kv_failed`
     ticket.first_token(now_s)
     ticket.end(now_s, output_tokens=…, cached_tokens=…)
 
@@ -12,14 +13,19 @@ The gateway and the simulator drive the same object, the one by the clock on the
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
+from types import MappingProxyType
 from typing import Final
 
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, PoolName, Replica, ReplicaId
 from heterodyne.domain.kv_event import KvEvent
 from heterodyne.domain.urgency import Urgency
+from heterodyne.fleet.kv_settings import KvStoreSettings
+from heterodyne.routing.fabric.fabric import KvFabric
+from heterodyne.routing.fabric.holding import KvHolding
+from heterodyne.routing.fabric.moves import KvMoves
 from heterodyne.routing.forecast import forecast_on
 from heterodyne.routing.kv.exact import ExactBlocks
-from heterodyne.routing.kv.gossip import PrefixGossip, receive_gossip
+from heterodyne.routing.kv.gossip import PrefixGossip, SentElsewhere, receive_gossip
 from heterodyne.routing.kv.index import PrefixIndex
 from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED
 from heterodyne.routing.model_router import ModelRouter
@@ -32,7 +38,7 @@ from heterodyne.routing.prediction.prior import UNKNOWN, Prior
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.reports.learned import LEARNED_SAMPLES_MIN, learned_of
 from heterodyne.routing.reports.report import LearnedSpeed, ReplicaLoad, engine_key, pool_key
-from heterodyne.routing.routing_choice import Forecast, RoutingChoice
+from heterodyne.routing.routing_choice import Forecast, KvPlan, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.snapshots import PoolSpeedSnapshot, ReplicaStateSnapshot
 from heterodyne.routing.ticket import Ticket
@@ -56,6 +62,7 @@ class Router:
         now_s: float,
         has_others: bool = False,
         machine: str = "",
+        kv_stores: Mapping[str, KvStoreSettings] = MappingProxyType({}),
     ) -> None:
         """`has_others`: other workers route to the same replicas, and get to know what was computed where. `machine`
         is the name of this one: engines on its loopback interface are nobody else's."""
@@ -65,7 +72,9 @@ class Router:
         self._chance = chance
         self._index = PrefixIndex()
         self._exact = ExactBlocks(self._index)
+        self.fabric = KvFabric(kv_stores)
         self._gossip = PrefixGossip() if has_others else None
+        self._sent_elsewhere = SentElsewhere()
         self._states: dict[ReplicaId, ReplicaState] = {}
         self._free_places: list[int] = []
         self._limits: dict[int, float] = {}
@@ -109,9 +118,11 @@ class Router:
             )
             if model_router.reserve.now
         ]
+        self.fabric.publish(self._states.values())
         self._model_routers = {model: self._model_router(model, fleet) for model in fleet.by_model}
         for model, replicas in fleet.by_model.items():
-            self._model_routers[model].publish([self._states[replica.id] for replica in replicas], fleet)
+            prefill = [self._states[replica.id] for replica in fleet.prefill.get(model, ())]
+            self._model_routers[model].publish([self._states[replica.id] for replica in replicas], fleet, prefill)
 
     def decide(self, request: RoutingRequest, usable: Sequence[Replica], now_s: float) -> RoutingChoice:
         """Where to send the request, among replicas of its model that may take it: at least one."""
@@ -135,7 +146,7 @@ class Router:
         model_router = self._model_routers[request.model]
         if self.policy(request) in PEERS and not (len(usable) == 1 and request.urgency is Urgency.INTERACTIVE):
             return None
-        return model_router.choose(request, usable, now_s, _even)
+        return model_router.choose(request, usable, now_s, _even, is_thorough=True)
 
     def objective(self, request: RoutingRequest) -> Objective:
         """What the request's forecasts are compared by; where another system's rule decides, what we would go by."""
@@ -159,15 +170,36 @@ class Router:
         model_router = self._model_routers.get(model)
         return inf if model_router is None else model_router.kv_tokens
 
-    def start(self, request: RoutingRequest, forecast: Forecast, now_s: float) -> Ticket:
-        """The request is sent to the replica of a forecast made just now."""
-        return Ticket(request, forecast, self._model_routers.get(request.model), now_s)
+    def start(
+        self,
+        request: RoutingRequest,
+        forecast: Forecast,
+        now_s: float,
+        kv_plan: KvPlan | None = None,
+        *,
+        kv_withheld: KvPlan | None = None,
+    ) -> Ticket:
+        """The request is sent to the replica of a forecast made just now; `kv_plan` is brought there first."""
+        kv = None if kv_plan is None else KvHolding(request, kv_plan, self.fabric, now_s)
+        ticket = Ticket(request, forecast, self._model_routers.get(request.model), now_s, kv)
+        if kv_withheld is not None:
+            ticket.compare_with(self.fabric.ledger.by_origin[kv_withheld.origin])
+        return ticket
+
+    def kv_moves(self, now_s: float) -> KvMoves:
+        """What is worth moving now though no request asks for it."""
+        return KvMoves(list(self._states.values()), self.fabric, self._index, now_s)
+
+    def state(self, replica: ReplicaId) -> ReplicaState | None:
+        """What is known of a replica; None: it is not one of the fleet."""
+        return self._states.get(replica)
 
     def on_memory_lost(self, replica: ReplicaId, now_s: float) -> None:
         """It has restarted or emptied its cache: nothing of a prompt is there any more."""
         state = self._states.get(replica)
         if state is not None:
             self._index.forget(state.place)
+            self.fabric.forget(state.place)
             state.belief.on_forgotten(now_s)
             for model_router in self._model_routers.values():
                 model_router.forget(state.place)
@@ -198,7 +230,7 @@ class Router:
 
     def receive_gossip(self, message: bytes) -> int:
         """A message of another worker; raises `ValueError` where it cannot be read."""
-        return receive_gossip(message, self._index, self._place_of, self._settle)
+        return receive_gossip(message, self._index, self._sent_elsewhere, self._place_of, self._settle)
 
     def keys(self) -> Mapping[ReplicaId, str]:
         """What the engines of all replicas go by in all gateways."""
@@ -260,7 +292,7 @@ class Router:
         rule = fleet.rules.get(model, NO_RULE).routing
         model_router = self._model_routers.get(model)
         if model_router is None:
-            return ModelRouter(rule, self._index, self._gossip)
+            return ModelRouter(rule, self._index, self.fabric, self._gossip)
         if model_router.rule != rule:
             model_router.take(rule)
         return model_router

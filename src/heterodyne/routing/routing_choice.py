@@ -1,8 +1,9 @@
-"""Where one request goes, and what it would take on each replica that was compared."""
+"""Where one request goes, whence the KV of its prompt comes, and what it would take on each replica compared."""
 
 from typing import Final, final
 
 from heterodyne.domain.fleet import Replica
+from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.domain.routing_rule import Reason
 from heterodyne.routing.prediction.band import Band
 from heterodyne.routing.prediction.pool_speed import ForecastTimes
@@ -68,10 +69,57 @@ class Forecast(ForecastTimes):
 
 
 @final
+class KvPlan:
+    """How KV is brought to the chosen replica instead of being computed there. What fails is computed after all."""
+
+    __slots__ = (
+        *("byte_count", "forecast", "origin", "prefill", "queued_s", "saved_s", "saved_usd", "source", "store"),
+        *("takes_s", "tokens"),
+    )
+
+    def __init__(
+        self,
+        origin: KvOrigin,
+        forecast: Forecast,
+        *,
+        tokens: float,
+        byte_count: float,
+        takes_s: float,
+        queued_s: float,
+        saved_s: float,
+        saved_usd: float,
+        source: ReplicaState | None = None,
+        store: str = "",
+        prefill: Forecast | None = None,
+    ) -> None:
+        self.origin = origin
+        self.forecast = forecast  # of the request with it, on the replica that answers
+        self.source = source  # that holds it, or is to compute it; None: no replica does
+        self.store = store  # empty: it comes from no store
+        self.tokens = tokens  # of the prompt, from its beginning, that are there when it has come
+        self.byte_count = byte_count
+        self.takes_s = takes_s  # to bring it, from when it is asked for; what computing it elsewhere takes included
+        self.queued_s = queued_s  # of that, behind other transfers of who sends it
+        self.saved_s = saved_s  # of TTFT, against the best choice without a plan
+        self.saved_usd = saved_usd  # the same; below 0 where time was worth the money
+        self.prefill = prefill  # on the replica that computes it; None: it is held already
+
+
+@final
 class RoutingChoice:
     """Where one request goes, what it should take there, and why."""
 
-    __slots__ = ("forecast", "is_repeated", "others", "reason", "slo_outlook")
+    __slots__ = (
+        "forecast",
+        "is_repeated",
+        "kv_options",
+        "kv_plan",
+        "kv_withheld",
+        "others",
+        "plain",
+        "reason",
+        "slo_outlook",
+    )
 
     def __init__(
         self,
@@ -81,12 +129,20 @@ class RoutingChoice:
         others: tuple[Forecast, ...] = (),
         *,
         is_repeated: bool = False,
+        kv_plan: KvPlan | None = None,
+        kv_options: tuple[KvPlan, ...] = (),
+        kv_withheld: KvPlan | None = None,
+        plain: Forecast | None = None,
     ) -> None:
         self.forecast = forecast
         self.slo_outlook = slo_outlook  # see `slo_outlook`
         self.reason = reason
         self.others = others  # that were compared, the chosen one or not; some may be there twice
         self.is_repeated = is_repeated  # made for the request before; this one is neither counted nor learned from
+        self.kv_plan = kv_plan  # None: the replica computes what it does not hold, as the forecast has it
+        self.kv_options = kv_options  # that were compared with computing it, the chosen one or not
+        self.kv_withheld = kv_withheld  # better, and not done, to see what computing it takes; None: as usual
+        self.plain = forecast if plain is None else plain  # the best with nothing brought
 
     @property
     def alone_s(self) -> float:

@@ -8,8 +8,8 @@ from heterodyne.domain.errors import NoSpareCapacity
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, ReplicaId
 from heterodyne.domain.routing_rule import Reason, RoutingRule
 from heterodyne.domain.urgency import Urgency
-from heterodyne.routing.model_router import HALF_LIFE_S, LATELY_S, Reserve
 from heterodyne.routing.replica_state import PATIENT_FORGOTTEN_S, PATIENT_MIN, ReplicaState
+from heterodyne.routing.reserve import HALF_LIFE_S, LATELY_S, Reserve
 from heterodyne.routing.router import Router
 from heterodyne.routing.spare import ITL_SHARE, forecast_beside
 from heterodyne.routing.ticket import Ticket

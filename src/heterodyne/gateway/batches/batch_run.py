@@ -23,7 +23,10 @@ LOOK_AGAIN_S: Final = 1.0  # for a piece, where others have all there are
 PAUSE_MAX_S: Final = 15.0
 NO_ROOM: Final = 503  # no fault of the line, nor of an engine
 LIMITED: Final = 429
-AGAIN: Final = frozenset({408, 500, 502, 504})
+CUT_OFF: Final = 0  # by nobody here: too large for what a line's answer may take, or lost with its connection
+AGAIN: Final = frozenset({CUT_OFF, 408, 500, 502, 504})
+CUT_OFF_CODE: Final = "answer_cut_off"
+CUT_OFF_MESSAGE: Final = "The answer to this request was cut off each time; it may be too large."
 
 Ask = Callable[[HttpRequest, Callable[[InnerAnswer], None]], InnerCall]
 
@@ -149,7 +152,7 @@ class BatchRun:
     def _end(self, task: LineTask, answer: InnerAnswer) -> None:
         """Called as the answer ends, before the books have it: a result that is written is never paid for twice."""
         self._wake()
-        if self._is_stopped and not answer.status:
+        if self._is_stopped and answer.status == CUT_OFF:
             return
         if answer.status == LIMITED:
             self._again(task, answer.retry_after_s)
@@ -158,14 +161,15 @@ class BatchRun:
         elif answer.status in AGAIN and task.tries < TRIES_MAX:
             task.tries += 1
             self._again(task, answer.retry_after_s)
-        elif not answer.status:
-            self._again(task)
         else:
             self._write(task, answer)
 
     def _write(self, task: LineTask, answer: InnerAnswer) -> None:
-        is_answer = answer.status == 200
-        told = self._words.answered(task.line.custom_id, LineAnswer(answer.status, answer.request_id, answer.body))
+        is_answer, words, custom_id = answer.status == 200, self._words, task.line.custom_id
+        if answer.status == CUT_OFF:
+            told = words.unsent(custom_id, CUT_OFF_CODE, CUT_OFF_MESSAGE)
+        else:
+            told = words.answered(custom_id, LineAnswer(answer.status, answer.request_id, answer.body))
         told = result_line(task.line.number, told, is_answer=is_answer, request_id=answer.request_id)
         self._unwritten.append(LineResult(task, told, is_answer))
         self._write_all()

@@ -7,8 +7,9 @@ and values only pass between replicas that understand each other, so those sums 
 
 from collections.abc import Iterable, Iterator
 
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.planning.mix.milp import Milp, Row
-from heterodyne.planning.mix.problem import MixProblem, ReplicaKind, ReplicaRole, TrafficBucket
+from heterodyne.planning.mix.problem import MixProblem, ReplicaKind, TrafficBucket
 from heterodyne.planning.mix.single_kind import can_serve
 
 Counts = dict[str, int]  # kind: column of its number of replicas

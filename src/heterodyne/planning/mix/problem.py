@@ -1,21 +1,12 @@
 """What the cheapest mix is asked about: traffic in buckets, kinds of replicas, and the promises to keep."""
 
-from enum import StrEnum
-
 from msgspec import Struct
 
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.physics.profile import Basis
 
 HEADROOM = 0.05  # of every replica, unless said otherwise
-
-
-class ReplicaRole(StrEnum):
-    """What a replica does for a request."""
-
-    BOTH = "both"  # the prompt and the answer
-    PREFILL = "prefill"  # the prompt; its keys and values then go to another replica
-    DECODE = "decode"  # the answer
 
 
 class TrafficBucket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

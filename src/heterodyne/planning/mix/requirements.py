@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct, structs
 
 from heterodyne.domain.errors import InvalidSpec, PlanImpossible
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.physics.hardware import Accelerator, Link
 from heterodyne.physics.memory import Demand, memory_budget
 from heterodyne.physics.model_spec import ModelSpec
@@ -21,7 +22,7 @@ from heterodyne.planning.mix.assignment import is_served
 from heterodyne.planning.mix.interruptions import Interruptions
 from heterodyne.planning.mix.nearest_miss import nearest_miss
 from heterodyne.planning.mix.offers import Holding, Offer, offers
-from heterodyne.planning.mix.problem import HEADROOM, MixProblem, ReplicaKind, ReplicaRole, Stock, TrafficBucket
+from heterodyne.planning.mix.problem import HEADROOM, MixProblem, ReplicaKind, Stock, TrafficBucket
 from heterodyne.planning.mix.role_rate import KV_LINK, requests_per_s
 from heterodyne.planning.traffic.histogram import Cell
 from heterodyne.planning.traffic.request_shape import check_shape

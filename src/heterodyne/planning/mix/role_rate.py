@@ -5,6 +5,7 @@ from statistics import NormalDist
 
 from msgspec import structs
 
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.physics.hardware import Link
 from heterodyne.physics.kv import transfer_s
 from heterodyne.physics.memory import kv_sequence_share_bytes
@@ -12,7 +13,6 @@ from heterodyne.physics.serving import ReplicaSpec, Slo, goodput
 from heterodyne.physics.step_time import prefill_s
 from heterodyne.planning.hardware.candidate import HardwareCandidate, load_of, try_replica
 from heterodyne.planning.hardware.sustained import SHARE, Shortfall
-from heterodyne.planning.mix.problem import ReplicaRole
 from heterodyne.planning.traffic.request_shape import RequestShape
 
 HALVINGS = 24

@@ -2,7 +2,8 @@
 
 from math import ceil
 
-from heterodyne.planning.mix.problem import MixProblem, ReplicaKind, ReplicaRole, Stock, TrafficBucket
+from heterodyne.domain.replica_role import ReplicaRole
+from heterodyne.planning.mix.problem import MixProblem, ReplicaKind, Stock, TrafficBucket
 
 TOLERANCE = 1e-9
 

@@ -11,11 +11,11 @@ from typing import Final, final
 class PrefixMatches:
     """Of one prompt; `most_tokens` is what no place goes beyond, but for the only one that holds the longest part."""
 
-    __slots__ = ("_lengths", "lone_place", "lone_tokens", "most_tokens")
+    __slots__ = ("lengths", "lone_place", "lone_tokens", "most_tokens")
 
     def __init__(self, lengths: tuple[tuple[float, frozenset[int]], ...]) -> None:
         """From the shortest on; a place is where its longest length is."""
-        self._lengths = lengths
+        self.lengths = lengths
         self.lone_place = -1  # which holds the longest part, as that of a conversation; -1: several do
         self.lone_tokens = 0.0
         self.most_tokens = 0.0
@@ -31,25 +31,25 @@ class PrefixMatches:
     @property
     def is_empty(self) -> bool:
         """Whether no place holds anything of it."""
-        return not self._lengths
+        return not self.lengths
 
     @property
     def longest_tokens(self) -> float:
         """The most that any place holds."""
-        return self._lengths[-1][0] if self._lengths else 0.0
+        return self.lengths[-1][0] if self.lengths else 0.0
 
     def tokens(self, place: int) -> float:
         """What this one holds."""
         if place == self.lone_place:
             return self.lone_tokens
-        for tokens, holders in self._lengths:
+        for tokens, holders in self.lengths:
             if place in holders:
                 return tokens
         return 0.0
 
     def by_place(self) -> dict[int, float]:
         """For the places that hold any."""
-        return {place: tokens for tokens, holders in self._lengths for place in holders}
+        return {place: tokens for tokens, holders in self.lengths for place in holders}
 
 
 NOTHING_CACHED: Final = PrefixMatches(())

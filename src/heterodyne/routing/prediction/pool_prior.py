@@ -39,8 +39,10 @@ def try_prior(
     except OperatorError:
         return None
     # The chips of both sides move their shards at once.
-    token_bytes = kv_bytes_per_token(layout.model, layout.kv_precision) / layout.tp
-    return structs.replace(prior, kv_fetch_token_s=token_bytes / link.pair_bytes_per_s)
+    bytes_per_s = layout.tp * link.pair_bytes_per_s
+    if pool.kv_transfer is not None:
+        return structs.replace(prior, kv_link_bytes_per_s=bytes_per_s)
+    return structs.replace(prior, kv_fetch_token_s=prior.kv_token_bytes / bytes_per_s)
 
 
 def layout_of(pool: PoolSettings, catalogue: Mapping[str, Accelerator]) -> Layout:
@@ -67,11 +69,12 @@ def prior_for(layout: Layout, measured: Sequence[Profile], *, context_tokens: in
         tp=layout.tp,
         measured=measured,
     )
-    return prior_of(
+    prior = prior_of(
         StepClock(placement_of(layout), found.profile),
         scheduling_of(layout, context_tokens=context_tokens),
         doubt=doubt_of(found.basis),
     )
+    return structs.replace(prior, kv_token_bytes=float(kv_bytes_per_token(layout.model, layout.kv_precision)))
 
 
 def doubt_of(basis: Basis) -> float:

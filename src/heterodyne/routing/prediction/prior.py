@@ -31,7 +31,11 @@ class Prior(Struct, frozen=True, kw_only=True):
     slots: int = 256
     kv_tokens: float = inf
     mixes_prompts: bool = True  # prompts and decoding share steps
-    kv_fetch_token_s: float = inf  # to bring one token's KV from another replica of the pool; infinite: it cannot
+    kv_token_bytes: float = 0.0  # of KV, of one token, on all chips; 0: not known
+    kv_link_bytes_per_s: float = 0.0  # into and out of one replica; 0: not known
+    kv_fetch_token_s: float = (
+        inf  # to bring one token's KV from another replica of the pool, which engines do by themselves
+    )
     doubt: float = 0.3  # how far off a factor may well be
 
     def prompt_work_s(self, tokens: float, cached_tokens: float = 0.0) -> float:

@@ -15,6 +15,7 @@ from msgspec import Raw
 from heterodyne.batches.notice import FOLDER, Notices, WorkNotice
 from heterodyne.batches.work_folder import WorkFolder, WorkLine, results_in
 from heterodyne.concurrency.deadline import deadline
+from heterodyne.gateway.batches.batch_run import TRIES_MAX
 from heterodyne.gateway.batches.runner import BatchRunner
 from heterodyne.gateway.stored.inner_call import InnerAnswer
 from heterodyne.wire.message import HttpRequest
@@ -129,6 +130,17 @@ async def test_lines_go_on_where_nobody_can_say_which_batches_there_are(tmp_path
         (tmp_path / FOLDER).unlink(missing_ok=True)
         running.notices.remove(BATCH)
         await running.until(lambda: running.asked.cut_off == 1)
+
+
+async def test_a_line_whose_answer_is_cut_off_each_time_ends_with_an_error_that_says_so(tmp_path: Path) -> None:
+    async with Running(tmp_path) as running:
+        for asked in range(1, TRIES_MAX + 2):
+            await running.until(lambda asked=asked: len(running.asked.ends) == asked)  # type: ignore[misc]
+            running.asked.ends[-1](InnerAnswer(0, b""))
+        await running.until(lambda: not running.work.pieces())
+        (results,) = running.work.results()
+        assert b"answer_cut_off" in results.read_bytes()
+        assert len(running.asked.ends) == TRIES_MAX + 1
 
 
 async def test_a_result_that_the_disk_did_not_take_is_written_later_and_its_line_not_asked_again(

@@ -3,8 +3,9 @@
 import pytest
 
 from heterodyne.domain.errors import PlanImpossible
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.planning.mix.cheapest_mix import cheapest_mix
-from heterodyne.planning.mix.problem import MixProblem, ReplicaKind, ReplicaRole, Stock, TrafficBucket
+from heterodyne.planning.mix.problem import MixProblem, ReplicaKind, Stock, TrafficBucket
 
 SHORT = TrafficBucket(name="short", requests_per_s=10.0)
 LONG = TrafficBucket(name="long", requests_per_s=1.0)

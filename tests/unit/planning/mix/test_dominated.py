@@ -5,9 +5,10 @@ import random
 import pytest
 from msgspec import structs
 
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.planning.mix.cheapest_mix import cheapest_mix
 from heterodyne.planning.mix.dominated import without_dominated
-from heterodyne.planning.mix.problem import MixProblem, ReplicaKind, ReplicaRole, Stock, TrafficBucket
+from heterodyne.planning.mix.problem import MixProblem, ReplicaKind, Stock, TrafficBucket
 
 FAST = ReplicaKind(name="fast", usd_per_hour=2.0, requests_per_s={"a": 4.0, "b": 2.0})
 SLOW = ReplicaKind(name="slow", usd_per_hour=2.0, requests_per_s={"a": 3.0})

@@ -4,6 +4,7 @@ import pytest
 from msgspec import structs
 
 from heterodyne.domain.errors import InvalidSpec, PlanImpossible
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.physics.catalogue import accelerator
 from heterodyne.physics.model_shapes import model_spec
 from heterodyne.physics.precision import Precision
@@ -11,7 +12,7 @@ from heterodyne.physics.serving import Slo
 from heterodyne.planning.hardware.ranking import HardwareRequirements, lowest_price, rank_hardware
 from heterodyne.planning.mix.cheapest_mix import cheapest_mix
 from heterodyne.planning.mix.offers import owned
-from heterodyne.planning.mix.problem import ReplicaRole, Stock
+from heterodyne.planning.mix.problem import Stock
 from heterodyne.planning.mix.requirements import MixRequirements, mix_problem
 from heterodyne.planning.traffic.histogram import Cell
 from heterodyne.planning.traffic.request_shape import RequestShape

@@ -3,12 +3,12 @@
 import pytest
 from msgspec import structs
 
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.physics.catalogue import accelerator
 from heterodyne.physics.model_shapes import model_spec
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.serving import Slo
 from heterodyne.planning.hardware.candidate import HardwareCandidate, candidates
-from heterodyne.planning.mix.problem import ReplicaRole
 from heterodyne.planning.mix.role_rate import KV_LINK, requests_per_s
 from heterodyne.planning.traffic.request_shape import RequestShape
 

@@ -8,8 +8,9 @@ from heterodyne.cli.plan.pages.page import PageVerdict, Provenance, item_list, p
 from heterodyne.cli.plan.pages.table import Column, table
 from heterodyne.cli.plan.pages.tone import Tone, tone_of
 from heterodyne.domain.counted import counted
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.planning.mix.interruptions import hourly_usd
-from heterodyne.planning.mix.problem import MixPlan, MixProblem, ReplicaKind, ReplicaRole, TrafficBucket
+from heterodyne.planning.mix.problem import MixPlan, MixProblem, ReplicaKind, TrafficBucket
 from heterodyne.simulator.report import SimulationReport
 
 SINGLE_KINDS_SHOWN = 12

@@ -21,6 +21,7 @@ from heterodyne.cli.plan.pages.scale import scale_for, tick_text
 from heterodyne.cli.plan.pages.style import DARK, LIGHT
 from heterodyne.cli.plan.pages.tone import COLOURS, Tone
 from heterodyne.cli.plan.pages.traffic import traffic_page
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.physics.catalogue import accelerator, accelerators
 from heterodyne.physics.memory import Demand, Layout
 from heterodyne.physics.model_shapes import model_spec as model
@@ -29,7 +30,7 @@ from heterodyne.physics.serving import Slo
 from heterodyne.planning.hardware.fit import Fit, fit
 from heterodyne.planning.hardware.ranking import HardwareRequirements, Ranking, rank_hardware
 from heterodyne.planning.mix.cheapest_mix import cheapest_mix
-from heterodyne.planning.mix.problem import MixProblem, ReplicaKind, ReplicaRole, TrafficBucket
+from heterodyne.planning.mix.problem import MixProblem, ReplicaKind, TrafficBucket
 from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.planning.traffic.traffic_profile import traffic_profile
 

@@ -1,0 +1,362 @@
+"""Pure: the KV's origin as a part of the choice: once the best replica without it is known, what else is possible.
+
+Each possibility is a forecast like any other, and the model's objective ranks them all; computing the prompt wins where
+they are as good. A possibility costs what it is thought to take, a margin for what is not known of its link, and,
+by the chance that it fails, computing everything after all. Few are looked at, and none where the prompt takes no
+longer to compute than any transfer takes to begin.
+"""
+
+from math import inf
+from typing import Final, final
+
+from heterodyne.domain.kv_origin import KvOrigin
+from heterodyne.domain.replica_role import ReplicaRole
+from heterodyne.domain.routing_rule import Reason
+from heterodyne.routing.fabric.fabric import COPIES, HANDS_OVER, KvFabric, fit
+from heterodyne.routing.fabric.ledger import CHECKED_SHARE
+from heterodyne.routing.forecast import KEPT, forecast_on, own_risk
+from heterodyne.routing.kv.links import KvLink, store_end
+from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED, PrefixMatches
+from heterodyne.routing.picker import Chance
+from heterodyne.routing.policies.objective import Objective, Rank
+from heterodyne.routing.predictive import REASONS, Pool, soonest
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_choice import Forecast, KvPlan, RoutingChoice
+from heterodyne.routing.routing_request import RoutingRequest
+
+WORTH_S: Final = 0.005  # computing what is missing of the prompt takes this at least, or nothing is looked at
+DECODE_TOKENS: Final = 2048  # of a prompt, that a decode replica may compute where others could: it has the rest
+TARGETS_MAX: Final = 5
+HOLDERS_MAX: Final = 8
+SENDERS_MAX: Final = 2  # that are looked at for each target
+DECODE: Final = ReplicaRole.DECODE
+
+
+@final
+class KvSides:
+    """Whence KV of one model's prompts may come."""
+
+    __slots__ = ("by_place", "moves", "prefilling", "splits")
+
+    def __init__(self, *, moves: bool, splits: bool) -> None:
+        self.moves = moves  # what is held may be brought
+        self.splits = splits  # prompts may be computed elsewhere
+        self.by_place: dict[int, ReplicaState] = {}  # all of its replicas that run
+        self.prefilling: list[Pool] = []  # those that compute prompts for others, and may be asked now
+
+
+def with_kv(
+    request: RoutingRequest,
+    best: RoutingChoice,
+    *,
+    pools: list[Pool],
+    decoding: list[Pool],
+    sides: KvSides,
+    cached: PrefixMatches,
+    objective: Objective,
+    fabric: KvFabric,
+    now_s: float,
+    chance: Chance,
+    is_thorough: bool = False,
+) -> RoutingChoice:
+    """The best choice of these pools, or a better one with KV that is brought there, or to one of those that are
+    `decoding` beside them. Its rank is never a worse one. A thorough look forecasts what cannot be better, too."""
+    plain = best.forecast
+    if plain.state.speed.prompts * plain.work_s < WORTH_S or best.reason is Reason.EXPLORED:
+        return best
+    if best.reason is Reason.LEAST_LOADED and objective.name != "load":
+        return best  # forecasts are no guide
+    search = _Search(
+        request,
+        best,
+        decoding=decoding,
+        sides=sides,
+        cached=cached,
+        objective=objective,
+        fabric=fabric,
+        now_s=now_s,
+        is_thorough=is_thorough,
+    )
+    search.look(pools, chance)
+    return search.choice(chance)
+
+
+@final
+class _Offer:
+    """One way to bring KV to one replica, in numbers."""
+
+    __slots__ = ("again_s", "brought_s", "byte_count", "origin", "queued_s", "source", "store", "takes_s", "tokens")
+
+    def __init__(self, origin: KvOrigin, source: ReplicaState | None, store: str) -> None:
+        self.origin = origin
+        self.source = source
+        self.store = store
+        self.tokens = 0.0
+        self.byte_count = 0.0
+        self.queued_s = 0.0
+        self.takes_s = 0.0
+        self.brought_s = 0.0  # with what is not known of the link, and what its failing would cost
+        self.again_s = 0.0  # to compute these tokens instead, by the chance that it fails
+
+
+@final
+class _Search:
+    """What is possible for one request."""
+
+    __slots__ = (
+        *("_best", "_cached", "_chosen", "_decoding", "_fabric", "_holders", "_is_thorough", "_now_s"),
+        *("_objective", "_options", "_plain", "_prompt", "_rank", "_request", "_sides", "_stored", "_warm"),
+    )
+
+    def __init__(
+        self,
+        request: RoutingRequest,
+        best: RoutingChoice,
+        *,
+        decoding: list[Pool],
+        sides: KvSides,
+        cached: PrefixMatches,
+        objective: Objective,
+        fabric: KvFabric,
+        now_s: float,
+        is_thorough: bool,
+    ) -> None:
+        self._request = request
+        self._best = best
+        self._plain = best.forecast
+        self._decoding = decoding
+        self._sides = sides
+        self._cached = cached
+        self._objective = objective
+        self._fabric = fabric
+        self._now_s = now_s
+        self._is_thorough = is_thorough
+        self._rank: Rank = objective.rank(request, best.forecast)
+        self._chosen: KvPlan | None = None
+        self._warm: Forecast | None = None  # of a decode replica that has nearly all of the prompt
+        self._options: list[KvPlan] = []
+        self._holders = _holders(cached, sides.by_place)
+        self._stored: dict[tuple[str, str], float] = {}  # tokens, by store and layout
+        self._prompt = request.copied()  # as a prefill replica sees it
+        self._prompt.output_tokens = 1.0
+        self._prompt.itl_slo_s = inf
+        self._prompt.streams = True
+
+    def look(self, pools: list[Pool], chance: Chance) -> None:
+        """At the replica that is best without KV brought, the least busy of each pool, and those whose host has it."""
+        request, now_s, sides = self._request, self._now_s, self._sides
+        answering = [*self._decoding, *pools]
+        soonest_of = [soonest(request, states, NOTHING_CACHED, now_s=now_s, chance=chance) for states in answering]
+        targets = [self._plain.state, *[state for state in soonest_of if state is not self._plain.state]]
+        del targets[TARGETS_MAX:]
+        if self._decoding:
+            self._try_warm()
+        if sides.moves:
+            held = self._fabric.on_hosts(request.chain)
+            for holder in _holders(held, sides.by_place)[:SENDERS_MAX]:
+                if holder not in targets and any(holder in states for states in answering):
+                    targets.append(holder)
+            for state in targets:
+                self._offer_held(state, held)
+        # A prompt that is computed elsewhere goes to those that only answer, if there are any.
+        targets = soonest_of[: len(self._decoding)] or targets
+        for sender in self._senders(chance):
+            beginning_s = sender.ttft_s
+            own = own_risk(self._prompt, sender)
+            harm = sender.risk - own if sender.risk > own else 0.0
+            if not self._is_late(beginning_s):
+                for state in targets:
+                    self._offer_prefill(state, sender, harm)
+
+    def choice(self, chance: Chance) -> RoutingChoice:
+        """What came out best; now and then what comes out best without KV brought, for comparison."""
+        best, chosen = self._best, self._chosen
+        options = tuple(self._options)
+        if chosen is not None and chance() < CHECKED_SHARE:
+            return _same(best, options, withheld=chosen)
+        if chosen is not None:
+            forecast = chosen.forecast
+        elif self._warm is not None:
+            forecast = self._warm
+        else:
+            return best if not options else _same(best, options)
+        reason = best.reason
+        if reason is Reason.ONLY_POOL or reason is Reason.ONLY_REPLICA:
+            reason = REASONS[self._objective.name]
+        others = (*best.others, best.forecast)
+        return RoutingChoice(
+            forecast, self._rank[0], reason, others, kv_plan=chosen, kv_options=options, plain=self._plain
+        )
+
+    def _offer_held(self, state: ReplicaState, held: PrefixMatches) -> None:
+        """What its host, its store or another replica has of the prompt and it has not: the quickest of them."""
+        fabric, replica = self._fabric, state.replica
+        own = self._own(state)
+        offers = []
+        if replica.kv_host_bytes:
+            offer = _Offer(KvOrigin.HOST, None, "")
+            offer.tokens = held.tokens(state.place) * state.trust
+            if self._weigh(offer, state, own, fabric.link_from_host(state), replica.id):
+                offers.append(offer)
+        if replica.kv_store:
+            offer = _Offer(KvOrigin.STORE, None, replica.kv_store)
+            offer.tokens = self._in_store(state)
+            if self._weigh(offer, state, own, fabric.link_from_store(state), store_end(replica.kv_store)):
+                offers.append(offer)
+        if replica.kv_layout and replica.kv_transfer in COPIES:
+            for source in self._holders:
+                if fit(source, state):
+                    offer = _Offer(KvOrigin.PEER, source, "")
+                    offer.tokens = self._own(source)
+                    if self._weigh(offer, state, own, fabric.link_between(source, state), source.replica.id):
+                        offers.append(offer)
+                    break
+        if len(offers) > 1 and not self._is_thorough:
+            offers = [min(offers, key=_brought_s)]
+        for offer in offers:
+            self._take(offer, state, None, 0.0)
+
+    def _senders(self, chance: Chance) -> list[Forecast]:
+        """Of the prompt alone: on the prefill replicas where it would be done soonest, and on those that have most of
+        it and can only pass it on as they compute."""
+        sides, now_s, cached, prompt = self._sides, self._now_s, self._cached, self._prompt
+        states: list[ReplicaState] = []
+        if sides.splits:
+            states = [soonest(prompt, pool, cached, now_s=now_s, chance=chance) for pool in sides.prefilling]
+        for holder in self._holders[:SENDERS_MAX]:
+            transfer = holder.replica.kv_transfer
+            if transfer in HANDS_OVER and transfer not in COPIES and holder not in states:
+                states.append(holder)
+        forecasts = [forecast_on(state, prompt, cached.tokens(state.place), now_s) for state in states]
+        forecasts.sort(key=_ttft_s)
+        return forecasts[:SENDERS_MAX]
+
+    def _offer_prefill(self, state: ReplicaState, prefill: Forecast, harm: float) -> None:
+        """The one computes the prompt for the other, which computes its last token again to have something to say."""
+        source = prefill.state
+        if state.replica.kv_transfer in HANDS_OVER and fit(source, state):
+            offer = _Offer(KvOrigin.PREFILL, source, "")
+            offer.tokens = float(self._request.prompt_tokens)
+            link = self._fabric.link_between(source, state)
+            if self._weigh(offer, state, self._own(state), link, source.replica.id, begins_s=prefill.ttft_s):
+                self._take(offer, state, prefill, harm)
+
+    def _weigh(
+        self, offer: _Offer, state: ReplicaState, own: float, link: KvLink, sender: str, *, begins_s: float = 0.0
+    ) -> bool:
+        """What it takes; whether that may be better than what is known."""
+        request, now_s, speed, fabric = self._request, self._now_s, state.speed, self._fabric
+        tokens = offer.tokens
+        if tokens > request.prompt_tokens - 1.0:
+            offer.tokens = tokens = request.prompt_tokens - 1.0
+        if tokens <= own or now_s < link.paused_until_s:
+            return False
+        if self._decoding and request.prompt_tokens - tokens > DECODE_TOKENS and state.replica.role is DECODE:
+            return False
+        missing = tokens - own
+        again_s = speed.prompts * missing * (speed.prompt_token_s + speed.prompt_token_squared_s * (tokens + own))
+        offer.byte_count = byte_count = missing * fabric.token_bytes(state)
+        moving_bytes = fabric.moving_bytes(sender)
+        offer.queued_s = link.bytes_s(moving_bytes, now_s) if moving_bytes else 0.0
+        takes_s = offer.queued_s + link.takes_s(byte_count, now_s)
+        offer.again_s = link.failing(now_s) * again_s
+        brought_s = takes_s * (1.0 + link.margin()) + offer.again_s
+        if not begins_s and brought_s >= again_s:
+            return False
+        offer.takes_s = begins_s + takes_s
+        offer.brought_s = begins_s + brought_s
+        return not self._is_late(offer.brought_s)
+
+    def _is_late(self, seconds: float) -> bool:
+        """Whether a first token after that cannot come first by any rank."""
+        rank = self._rank
+        return not self._is_thorough and rank[0] == KEPT and seconds >= rank[1] and self._objective.name == "slo"
+
+    def _take(self, offer: _Offer, state: ReplicaState, prefill: Forecast | None, harm: float) -> None:
+        """The forecast, which is ranked with all others."""
+        request, plain = self._request, self._plain
+        forecast = forecast_on(
+            state,
+            request,
+            self._cached.tokens(state.place),
+            self._now_s,
+            brought_tokens=offer.tokens,
+            brought_s=offer.brought_s,
+        )
+        if state.usd_per_s < inf:
+            forecast.usd += offer.again_s * state.usd_per_s
+        if prefill is not None:
+            forecast.usd += prefill.usd
+            forecast.risk += harm
+        plan = KvPlan(
+            offer.origin,
+            forecast,
+            tokens=offer.tokens,
+            byte_count=offer.byte_count,
+            takes_s=offer.takes_s,
+            queued_s=offer.queued_s,
+            saved_s=plain.ttft_s - forecast.ttft_s,
+            saved_usd=plain.usd - forecast.usd if plain.usd < inf and forecast.usd < inf else 0.0,
+            source=offer.source,
+            store=offer.store,
+            prefill=prefill,
+        )
+        self._options.append(plan)
+        rank = self._objective.rank(request, forecast)
+        if rank < self._rank:
+            self._rank, self._chosen = rank, plan
+
+    def _try_warm(self) -> None:
+        """A decode replica that has nearly all may answer: what is left is not worth sending elsewhere."""
+        request = self._request
+        for state in self._holders:
+            if state.replica.role is not DECODE or request.prompt_tokens - self._own(state) > DECODE_TOKENS:
+                continue
+            if any(state in states for states in self._decoding):
+                forecast = forecast_on(state, request, self._cached.tokens(state.place), self._now_s)
+                rank = self._objective.rank(request, forecast)
+                if rank < self._rank:
+                    self._rank, self._warm = rank, forecast
+
+    def _own(self, state: ReplicaState) -> float:
+        return self._cached.tokens(state.place) * state.trust
+
+    def _in_store(self, state: ReplicaState) -> float:
+        key = state.replica.kv_store, state.replica.kv_layout
+        tokens = self._stored.get(key)
+        if tokens is None:
+            tokens = self._stored[key] = float(self._fabric.in_store(state, self._request.chain, self._now_s))
+        return tokens
+
+
+def _holders(cached: PrefixMatches, by_place: dict[int, ReplicaState]) -> list[ReplicaState]:
+    """Those that have most of the prompt and may be asked for it, the most first."""
+    found: list[ReplicaState] = []
+    for _, places in reversed(cached.lengths):
+        for place in places:
+            state = by_place.get(place)
+            if state is not None:
+                found.append(state)
+                if len(found) == HOLDERS_MAX:
+                    return found
+    return found
+
+
+def _same(best: RoutingChoice, options: tuple[KvPlan, ...], withheld: KvPlan | None = None) -> RoutingChoice:
+    return RoutingChoice(
+        best.forecast,
+        best.slo_outlook,
+        best.reason,
+        best.others,
+        is_repeated=best.is_repeated,
+        kv_options=options,
+        kv_withheld=withheld,
+    )
+
+
+def _brought_s(offer: _Offer) -> float:
+    return offer.brought_s
+
+
+def _ttft_s(forecast: Forecast) -> float:
+    return forecast.ttft_s
