@@ -56,6 +56,7 @@ test-jax: .venv-jax/.installed  ## JAX checkpoints, in an environment with the e
 
 soak: $(VENV)/.test  ## a long run, faults on: memory stays flat and nothing leaks
 	SOAK_REQUESTS=50000 $(BIN)/python -m pytest tests/soak $(ARGS)
+	KV_HAND_OVERS=10000 $(BIN)/python -m pytest tests/faults/test_kv.py -k leave --timeout 600 $(ARGS)
 
 check: $(VENV)/.check  ## format, lint, types, import contracts, no circles
 	$(BIN)/ruff format --check .

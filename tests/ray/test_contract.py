@@ -9,6 +9,8 @@ from tests.contract.test_fleet_drivers import *  # noqa: F403  # its tests, with
 from tests.support.driver_bench import OpenBench
 from tests.support.ray_cluster import RayCluster, ray_bench
 
+pytestmark = pytest.mark.timeout(600)
+
 
 @pytest.fixture
 def open_bench(cluster: RayCluster) -> OpenBench:

@@ -23,7 +23,7 @@ from tests.support.ray_cluster import (
     ray_pool,
 )
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 
 def is_ready_other_than(old: str, pool: DrivenPool) -> bool:

@@ -9,6 +9,7 @@ from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.routing.kv.chain import chain_of, salt_of
+from heterodyne.routing.picker import Chance
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.router import Router
 from heterodyne.routing.routing_choice import RoutingChoice
@@ -47,12 +48,13 @@ class KvFleet:
         policy: str = "slo",
         priors: Mapping[str, Prior] | None = None,
         stores: Mapping[str, KvStoreSettings] | None = None,
+        chance: Chance = even,
     ) -> None:
         self.fleet: FleetSnapshot = fleet(*replicas, rule=RoutingRule(kv=kv, policy=policy))
         self.router = Router(
             self.fleet,
             prior_of=lambda one: (priors or {}).get(one.pool, LINKED),
-            chance=even,
+            chance=chance,
             now_s=0.0,
             kv_stores=stores or {},
         )
@@ -61,9 +63,9 @@ class KvFleet:
     def decide(self, request: RoutingRequest) -> RoutingChoice:
         return self.router.decide(request, self.fleet.by_model["m"], self.now_s)
 
-    def serve(self, request: RoutingRequest, name: str) -> None:
-        """The replica answers it, and holds its prompt from then on, for certain."""
-        for _ in range(12):
+    def serve(self, request: RoutingRequest, name: str, times: int = 12) -> None:
+        """The replica answers it, so often that it is known to hold its prompt for certain."""
+        for _ in range(times):
             forecast = self.router.forecast(request, self._id(name), self.now_s)
             ticket = self.router.start(request, forecast, self.now_s)
             ticket.first_token(self.now_s + forecast.ttft_s)

@@ -26,7 +26,35 @@ from tests.support.driver_bench import SERVER, DriverBench, replica_of
 # Of a loopback address Ray makes the machine's own, unless it may not leave the machine.
 LOCAL = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_worker_niceness": "0"}
 START_TIMEOUT_S = 120.0
-REPLICA_TIMEOUT_S = 90.0  # its actor's process imports Ray first
+# What Ray's own tests add nodes by: its command line joins no cluster that is on loopback alone.
+NODE = """
+import json, sys, time
+from ray._private.node import Node
+from ray._private.parameter import RayParams
+said = json.loads(sys.argv[1])
+node = Node(
+    RayParams(
+        gcs_address=said["address"],
+        node_ip_address="127.0.0.1",
+        num_cpus=2,
+        num_gpus=0,
+        resources=said["resources"],
+        labels=said["labels"],
+        object_store_memory=80_000_000,
+        min_worker_port=0,
+        max_worker_port=0,
+        node_manager_port=0,
+        include_log_monitor=False,
+        temp_dir=said["folder"],
+    ),
+    head=False,
+    shutdown_at_exit=True,
+    spawn_reaper=False,
+)
+print("Ray runtime started", flush=True)
+time.sleep(3600)
+"""
+REPLICA_TIMEOUT_S = 240.0  # its actor's process imports Ray first
 MAXIMUM = 4
 WORDS = ("{python}", "-S", "-c", SERVER, "{port}")
 
@@ -47,22 +75,24 @@ class RayCluster:
     def start_head(self) -> subprocess.Popen[bytes]:
         """The first node, with everything that a cluster has once."""
         return self._start(
+            str(Path(sys.executable).with_name("ray")),
+            "start",
             "--head",
             f"--port={self.port}",
             f"--ray-client-server-port={self.client_port}",
             "--include-dashboard=false",
             "--num-cpus=8",
             f"--temp-dir={self._folder}",
+            f"--node-ip-address={LOOPBACK}",
+            "--object-store-memory=80000000",
+            "--disable-usage-stats",
+            "--block",  # it stays as long as the node does
         )
 
     def start_node(self, resources: Mapping[str, float], labels: Mapping[str, str]) -> subprocess.Popen[bytes]:
         """Another one, of the same machine."""
-        return self._start(
-            f"--address={LOOPBACK}:{self.port}",
-            "--num-cpus=2",
-            f"--resources={json.dumps(dict(resources))}",
-            f"--labels={','.join(f'{name}={value}' for name, value in labels.items())}",
-        )
+        said = {"address": f"{LOOPBACK}:{self.port}", "resources": dict(resources), "labels": dict(labels)}
+        return self._start(sys.executable, "-c", NODE, json.dumps({**said, "folder": str(self._folder)}))
 
     def kill(self, node: subprocess.Popen[bytes]) -> None:
         """With everything that it has started, and without a word."""
@@ -86,18 +116,8 @@ class RayCluster:
             self.kill(node)
 
     def _start(self, *words: str) -> subprocess.Popen[bytes]:
-        ray = Path(sys.executable).with_name("ray")
-        # In its own process, so that its end is seen: `--block` stays as long as the node does.
         node = subprocess.Popen(
-            [
-                str(ray),
-                "start",
-                *words,
-                f"--node-ip-address={LOOPBACK}",
-                "--object-store-memory=80000000",
-                "--disable-usage-stats",
-                "--block",
-            ],
+            words,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env={**os.environ, "RAY_memory_monitor_refresh_ms": "0", **LOCAL},

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from heterodyne.fleet.kubernetes_settings import KubernetesPoolSettings
 
-Platform = Literal["here", "ray"]
+Platform = Literal["here", "ray", "ssh", "slurm"]
 Amount = Annotated[float, Meta(gt=0)]
 
 
@@ -27,6 +27,36 @@ class PlatformSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             description="Ray namespace of the actors. Gateways with the same one share the replicas and their count.",
         ),
     ] = "heterodyne"
+    ssh_command: Annotated[
+        tuple[str, ...],
+        Meta(
+            min_length=2,
+            description="Program that runs a shell's command on `{host}`, one word after the other; the command is put "
+            "behind it as one word more, and a script is its input.",
+        ),
+    ] = ("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", "{host}")
+    ssh_folder: Annotated[
+        str,
+        Meta(
+            pattern=r"^[A-Za-z0-9._][A-Za-z0-9._/\-]{0,200}$",
+            description="Folder on each host, under the home of who is logged in, with what runs there and its log.",
+        ),
+    ] = ".heterodyne"
+    slurm_over: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Program that runs a shell's command where Slurm's are, such as `ssh` to a login node; the "
+            "command is put behind it as one word more. Empty, they are on this machine."
+        ),
+    ] = ()
+    hosts_namespace: Annotated[
+        str,
+        Meta(
+            pattern=r"^[A-Za-z0-9_\-]{1,63}$",
+            description="Whose the replicas on hosts and the jobs of Slurm are. Each gateway that starts some has its "
+            "own.",
+        ),
+    ] = "heterodyne"
 
 
 class PlacedPoolSettings(KubernetesPoolSettings, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -35,7 +65,8 @@ class PlacedPoolSettings(KubernetesPoolSettings, Struct, frozen=True, kw_only=Tr
     runs_on: Annotated[
         Platform,
         Meta(
-            description="Where `command` runs: on this machine, or as actors of the Ray cluster at `fleet.ray_address`."
+            description="Where `command` runs: on this machine, as actors of the Ray cluster at `fleet.ray_address`, "
+            "on `ssh_hosts`, or as jobs of Slurm."
         ),
     ] = "here"
     ray_accelerator_type: Annotated[
@@ -54,3 +85,33 @@ class PlacedPoolSettings(KubernetesPoolSettings, Struct, frozen=True, kw_only=Tr
         dict[str, str],
         Meta(description="Labels that the node of a replica must have, each as Ray's `label_selector` takes it."),
     ] = {}
+    ssh_hosts: Annotated[
+        dict[Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.@\-]{0,252}$")], Annotated[int, Meta(ge=1, le=64)]],
+        Meta(description="Hosts, as `ssh` knows them, and how many replicas each has a place for."),
+    ] = {}
+    ssh_addresses: Annotated[
+        dict[str, str],
+        Meta(description="What gateways call a host by, where that is another name than the one `ssh` knows."),
+    ] = {}
+    ssh_port_first: Annotated[
+        int, Meta(ge=1024, le=65000, description="Port of a host's first place; the others follow. Each is `{slot}`.")
+    ] = 30000
+    slurm_options: Annotated[
+        tuple[Annotated[str, Meta(pattern=r"^-")], ...],
+        Meta(description="Options of `sbatch`, such as `--partition=gpu` and `--gres=gpu:h100:1`."),
+    ] = ()
+    slurm_setup: Annotated[
+        tuple[str, ...],
+        Meta(description="Lines of shell before the command in a job, such as `module load cuda`."),
+    ] = ()
+    slurm_address: Annotated[
+        str, Meta(min_length=1, description="What gateways call a job's node by; `{node}` is its name in Slurm.")
+    ] = "{node}"
+    slurm_port_first: Annotated[
+        int,
+        Meta(
+            ge=1024,
+            le=64000,
+            description="A job listens on one of the thousand ports from here on: which, its number says.",
+        ),
+    ] = 31000

@@ -42,7 +42,7 @@ def choose(
     is_lost, is_one = False, len(pools) == 1
     for states in pools:
         held_tokens = _held(states, cached)
-        state = soonest(request, states, cached, held_tokens, now_s=now_s, chance=chance)
+        state = soonest(request, states, cached, now_s=now_s, chance=chance, held_tokens=held_tokens)
         forecasts.append(forecast_on(state, request, cached.tokens(state.place), now_s, held_tokens))
         is_lost = is_lost or (not is_one and state.speed.is_lost)
     if is_lost:
@@ -86,10 +86,10 @@ def soonest(
     request: RoutingRequest,
     states: Pool,
     cached: PrefixMatches,
-    held_tokens: float = 0.0,
     *,
     now_s: float,
     chance: Chance,
+    held_tokens: float = 0.0,
 ) -> ReplicaState:
     """Of equal replicas, the one where the request's first token is earliest."""
     if len(states) == 1:

@@ -22,6 +22,7 @@ from heterodyne.domain.urgency import Urgency
 from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.routing.fabric.fabric import KvFabric
 from heterodyne.routing.fabric.holding import KvHolding
+from heterodyne.routing.fabric.moves import KvMoves
 from heterodyne.routing.forecast import forecast_on
 from heterodyne.routing.kv.exact import ExactBlocks
 from heterodyne.routing.kv.gossip import PrefixGossip, SentElsewhere, receive_gossip
@@ -169,10 +170,29 @@ class Router:
         model_router = self._model_routers.get(model)
         return inf if model_router is None else model_router.kv_tokens
 
-    def start(self, request: RoutingRequest, forecast: Forecast, now_s: float, kv_plan: KvPlan | None = None) -> Ticket:
+    def start(
+        self,
+        request: RoutingRequest,
+        forecast: Forecast,
+        now_s: float,
+        kv_plan: KvPlan | None = None,
+        *,
+        kv_withheld: KvPlan | None = None,
+    ) -> Ticket:
         """The request is sent to the replica of a forecast made just now; `kv_plan` is brought there first."""
         kv = None if kv_plan is None else KvHolding(request, kv_plan, self.fabric, now_s)
-        return Ticket(request, forecast, self._model_routers.get(request.model), now_s, kv)
+        ticket = Ticket(request, forecast, self._model_routers.get(request.model), now_s, kv)
+        if kv_withheld is not None:
+            ticket.compare_with(self.fabric.ledger.by_origin[kv_withheld.origin])
+        return ticket
+
+    def kv_moves(self, now_s: float) -> KvMoves:
+        """What is worth moving now though no request asks for it."""
+        return KvMoves(list(self._states.values()), self.fabric, self._index, now_s)
+
+    def state(self, replica: ReplicaId) -> ReplicaState | None:
+        """What is known of a replica; None: it is not one of the fleet."""
+        return self._states.get(replica)
 
     def on_memory_lost(self, replica: ReplicaId, now_s: float) -> None:
         """It has restarted or emptied its cache: nothing of a prompt is there any more."""

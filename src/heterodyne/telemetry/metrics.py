@@ -74,6 +74,11 @@ certificate_ends = Gauge(
     "When a certificate that we show is over, by the setting that names it.",
     ("setting",),
 )
+region_round_trip = SharedGauge(
+    "heterodyne_fleet_region_round_trip_seconds",
+    "How far away a region is: the least that the health page of one of its replicas took in the last minutes.",
+    ("region",),
+)
 discovery_heard = Gauge(
     "heterodyne_fleet_discovery_heard_timestamp_seconds",
     "When the cluster of a pool that is discovered was last known to be as it is here; it serves on as it was then.",
@@ -427,6 +432,20 @@ adapter_load_seconds = Histogram(
     ("model", "pool"),
     bounds=SECONDS,
 )
+KV_LABELS = ("model", "pool", "origin")  # the pool that was to get it
+kv_transfers = Counter(
+    "heterodyne_kv_transfers_total",
+    "Prompts whose KV was to be brought to a replica instead of being computed there, by where from and what came of "
+    "it.",
+    (*KV_LABELS, "outcome"),
+)
+kv_bytes = Counter("heterodyne_kv_bytes_total", "Bytes of KV that were brought, by where from.", KV_LABELS)
+kv_seconds = Histogram(
+    "heterodyne_kv_seconds",
+    "From the wish for KV to its arrival; of KV that engines fetch by themselves, to the first token.",
+    KV_LABELS,
+    bounds=SECONDS,
+)
 REPLICA = ("pool", "replica")
 ejected = SharedGauge("heterodyne_routing_ejected", "1 while a worker has ejected the replica.", REPLICA)
 ejections = Counter("heterodyne_routing_ejections_total", "How often a replica was ejected.", REPLICA)
@@ -600,6 +619,7 @@ ALL: tuple[Meter, ...] = (
     abuse_keys,
     abuse_signs_dropped,
     handshake_failures,
+    region_round_trip,
     certificate_ends,
     certificate_failures,
     tokens_refused,
@@ -684,6 +704,9 @@ ALL: tuple[Meter, ...] = (
     adapter_unloads,
     adapter_failures,
     adapter_load_seconds,
+    kv_transfers,
+    kv_bytes,
+    kv_seconds,
     ejected,
     ejections,
     ejections_refused,

@@ -74,6 +74,7 @@ CHECKS: tuple[Check, ...] = (
     kv_checks.no_two_publishers_are_at_one_endpoint,
     kv_exchange_checks.kv_is_exchanged_by_engines_that_can,
     kv_exchange_checks.kv_stores_of_pools_exist,
+    kv_exchange_checks.slots_are_saved_to_a_folder,
     kv_exchange_checks.prefill_replicas_have_somebody_to_hand_over_to,
     kv_exchange_checks.kv_strategies_have_what_they_need,
     kubernetes_checks.a_cluster_is_asked_for_one_set_of_pods,

@@ -11,7 +11,7 @@ from heterodyne.config.settings import Settings
 from heterodyne.fleet.platform_settings import PlacedPoolSettings
 
 RUNS_ON = "runs_on"
-PLATFORMS = ("ray",)
+PLATFORMS = ("ray", "ssh", "slurm")
 
 
 def a_command_runs_where_it_is_said(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
@@ -36,6 +36,12 @@ def a_command_runs_where_it_is_said(settings: Settings, _: Mapping[str, str]) ->
 def a_platform_can_be_asked(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
     """Where it is, is known, and what speaks with it is installed."""
     for name, pool in settings.pools.items():
+        if pool.runs_on == "ssh" and not pool.ssh_hosts:
+            yield SettingProblem(
+                path=dotted(POOLS, name, RUNS_ON),
+                message="no host is known; list some in ssh_hosts",
+                rests_on=(dotted(POOLS, name, "ssh_hosts"),),
+            )
         if pool.runs_on != "ray":
             continue
         if settings.fleet.ray_address is None:

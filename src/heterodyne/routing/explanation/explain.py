@@ -12,6 +12,7 @@ from heterodyne.routing.explanation.explanation import (
     PredictedRange,
     SloOutlook,
 )
+from heterodyne.routing.explanation.kv_origins import how_brought, origins_in_words, possible_origins
 from heterodyne.routing.explanation.why import ms, why_chosen, why_passed
 from heterodyne.routing.forecast import BROKEN, slo_outlook
 from heterodyne.routing.policies.objective import Objective
@@ -68,6 +69,7 @@ def explain(
         reason=None if choice is None else choice.reason,
         conclusion=refusal or _conclusion(request, choice, open_to_it, objective, policy=policy, backup=backup),
         notes=notes,
+        origins=() if choice is None else possible_origins(choice),
     )
 
 
@@ -128,7 +130,10 @@ def _conclusion(
     if choice is None:
         return f"{policy} places requests by its own rule; forecasts play no part in it."
     after = f" {backup} would be asked if it failed." if backup is not None else ""
-    said = f"{choice.target.id}: {why_chosen(request, choice, objective)}.{after}"
+    brought = "" if choice.kv_plan is None else f" ({how_brought(choice.kv_plan)})"
+    said = f"{choice.target.id}: {why_chosen(request, choice, objective)}{brought}.{after}"
+    if origins := origins_in_words(possible_origins(choice)):
+        said = f"{said} {origins}"
     return f"{_best_possible(request, open_to_it)} {said}" if request.has_slo and choice.slo_outlook == BROKEN else said
 
 

@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.routing_rule import Reason
 from heterodyne.domain.urgency import Urgency
@@ -56,6 +57,24 @@ class Candidate(Struct, frozen=True, kw_only=True):
     reason: str  # a sentence without a full stop
 
 
+class PossibleOrigin(Struct, frozen=True, kw_only=True):
+    """One way for a replica to get the KV of the prompt."""
+
+    origin: KvOrigin | None  # None: it computes what it has not
+    replica: str  # that answers
+    source: str = ""  # the replica that sends it
+    store: str = ""
+    tokens: int  # of the prompt, that need not be computed there
+    byte_count: int = 0  # that move
+    transfer_ms: float = 0.0  # to bring it, computing it elsewhere included
+    ttft_ms: float  # what failing would cost included, by its chance
+    usd: float | None  # None: nobody says what the replica costs
+    saved_ms: float = 0.0  # against the best replica with nothing brought
+    saved_usd: float = 0.0
+    is_taken: bool
+    words: str
+
+
 class ExplainedRequest(Struct, frozen=True, kw_only=True):
     """The request, as far as its place depends on it; of its text nothing."""
 
@@ -76,6 +95,7 @@ class Explanation(Struct, frozen=True, kw_only=True):
     reason: Reason | None  # None: no replica is chosen
     conclusion: str
     notes: tuple[str, ...] = ()
+    origins: tuple[PossibleOrigin, ...] = ()  # of the prompt's KV; empty: nothing but computing it was looked at
     instead: "Explanation | None" = None  # of the model that answers in its place; None: none does
     worker: str = ""  # whose view this is: each worker counts its own requests and learns for itself
 

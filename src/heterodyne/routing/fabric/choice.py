@@ -12,7 +12,8 @@ from typing import Final, final
 from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import Reason
-from heterodyne.routing.fabric.fabric import COPIES, HANDS_OVER, KvFabric
+from heterodyne.routing.fabric.fabric import COPIES, HANDS_OVER, KvFabric, fit
+from heterodyne.routing.fabric.ledger import CHECKED_SHARE
 from heterodyne.routing.forecast import KEPT, forecast_on, own_risk
 from heterodyne.routing.kv.links import KvLink, store_end
 from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED, PrefixMatches
@@ -77,7 +78,7 @@ def with_kv(
         is_thorough=is_thorough,
     )
     search.look(pools, chance)
-    return search.choice()
+    return search.choice(chance)
 
 
 @final
@@ -167,10 +168,12 @@ class _Search:
                 for state in targets:
                     self._offer_prefill(state, sender, harm)
 
-    def choice(self) -> RoutingChoice:
-        """What came out best."""
+    def choice(self, chance: Chance) -> RoutingChoice:
+        """What came out best; now and then what comes out best without KV brought, for comparison."""
         best, chosen = self._best, self._chosen
         options = tuple(self._options)
+        if chosen is not None and chance() < CHECKED_SHARE:
+            return _same(best, options, withheld=chosen)
         if chosen is not None:
             forecast = chosen.forecast
         elif self._warm is not None:
@@ -181,7 +184,9 @@ class _Search:
         if reason is Reason.ONLY_POOL or reason is Reason.ONLY_REPLICA:
             reason = REASONS[self._objective.name]
         others = (*best.others, best.forecast)
-        return RoutingChoice(forecast, self._rank[0], reason, others, kv_plan=chosen, kv_options=options)
+        return RoutingChoice(
+            forecast, self._rank[0], reason, others, kv_plan=chosen, kv_options=options, plain=self._plain
+        )
 
     def _offer_held(self, state: ReplicaState, held: PrefixMatches) -> None:
         """What its host, its store or another replica has of the prompt and it has not: the quickest of them."""
@@ -200,7 +205,7 @@ class _Search:
                 offers.append(offer)
         if replica.kv_layout and replica.kv_transfer in COPIES:
             for source in self._holders:
-                if _fit(source, state):
+                if fit(source, state):
                     offer = _Offer(KvOrigin.PEER, source, "")
                     offer.tokens = self._own(source)
                     if self._weigh(offer, state, own, fabric.link_between(source, state), source.replica.id):
@@ -229,7 +234,7 @@ class _Search:
     def _offer_prefill(self, state: ReplicaState, prefill: Forecast, harm: float) -> None:
         """The one computes the prompt for the other, which computes its last token again to have something to say."""
         source = prefill.state
-        if state.replica.kv_transfer in HANDS_OVER and _fit(source, state):
+        if state.replica.kv_transfer in HANDS_OVER and fit(source, state):
             offer = _Offer(KvOrigin.PREFILL, source, "")
             offer.tokens = float(self._request.prompt_tokens)
             link = self._fabric.link_between(source, state)
@@ -337,18 +342,7 @@ def _holders(cached: PrefixMatches, by_place: dict[int, ReplicaState]) -> list[R
     return found
 
 
-def _fit(source: ReplicaState, target: ReplicaState) -> bool:
-    """Whether the one has a use for KV of the other."""
-    ours, theirs = source.replica, target.replica
-    return (
-        source is not target
-        and ours.kv_layout != ""
-        and ours.kv_layout == theirs.kv_layout
-        and ours.kv_transfer == theirs.kv_transfer
-    )
-
-
-def _same(best: RoutingChoice, options: tuple[KvPlan, ...]) -> RoutingChoice:
+def _same(best: RoutingChoice, options: tuple[KvPlan, ...], withheld: KvPlan | None = None) -> RoutingChoice:
     return RoutingChoice(
         best.forecast,
         best.slo_outlook,
@@ -356,6 +350,7 @@ def _same(best: RoutingChoice, options: tuple[KvPlan, ...]) -> RoutingChoice:
         best.others,
         is_repeated=best.is_repeated,
         kv_options=options,
+        kv_withheld=withheld,
     )
 
 

@@ -5,7 +5,9 @@ from math import inf
 from typing import Final, final
 
 from heterodyne.fleet.kv_settings import KvStoreSettings
+from heterodyne.routing.fabric.ledger import KvLedger
 from heterodyne.routing.kv.chain import Chain
+from heterodyne.routing.kv.conversations import Conversations
 from heterodyne.routing.kv.held import KvTier
 from heterodyne.routing.kv.index import PrefixIndex
 from heterodyne.routing.kv.links import HOST_END, KvLink, KvLinks, store_end
@@ -32,7 +34,18 @@ BYTES_GAIN: Final = 0.3  # how far one transfer moves what a token is thought to
 class KvFabric:
     """One per router."""
 
-    __slots__ = ("_host_places", "_hosts", "_moving", "_priors", "_stores", "_token_bytes", "links", "stores")
+    __slots__ = (
+        "_host_places",
+        "_hosts",
+        "_moving",
+        "_priors",
+        "_stores",
+        "_token_bytes",
+        "conversations",
+        "ledger",
+        "links",
+        "stores",
+    )
 
     def __init__(self, stores: Mapping[str, KvStoreSettings]) -> None:
         self.stores: dict[str, KvStoreSettings] = {}
@@ -42,6 +55,8 @@ class KvFabric:
         self._priors: dict[str, float] = {}  # bytes per second of each pool's link
         self._token_bytes: dict[str, float] = {}  # as transfers have shown, by layout
         self._moving: dict[str, float] = {}  # bytes under way, by the replica or store that sends them
+        self.conversations = Conversations()
+        self.ledger = KvLedger()
         self.links = KvLinks(self._prior)
         self.take(stores)
 
@@ -176,3 +191,15 @@ class KvFabric:
                 return latency_s, 1.0 / (store.bytes_per_s or bytes_per_s)
         speeds = [self._priors.get(pool) or BYTES_PER_S for pool in (source, target)]
         return LATENCY_S, 1.0 / min(speeds)
+
+
+def fit(source: ReplicaState, target: ReplicaState) -> bool:
+    """Whether the one has a use for KV of the other, and a way to get it."""
+    ours, theirs = source.replica, target.replica
+    return (
+        source is not target
+        and ours.kv_layout != ""
+        and ours.kv_layout == theirs.kv_layout
+        and ours.kv_transfer != ""
+        and ours.kv_transfer == theirs.kv_transfer
+    )
