@@ -21,6 +21,7 @@ class StrategyRun(Struct, frozen=True, kw_only=True):
     cached: float  # share of prompt tokens that were not computed
     arrived: int  # hand-overs and copies
     failed: int
+    reusable: float = 0.0  # share of prompt tokens that some request before began with, too
 
 
 class SplitRun(Struct, frozen=True, kw_only=True):

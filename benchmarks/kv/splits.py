@@ -18,7 +18,7 @@ from heterodyne.simulator.run import run
 from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import workload
 
-PROMPTS = (512, 2048, 8192, 32768)
+PROMPTS = (2048, 4096, 8192, 16384, 32768)
 ANSWER = 200
 LOADS = (0.7, 1.0, 1.3)  # of the largest rate at which mixed replicas keep the SLO
 ITL_S = 0.025

@@ -25,7 +25,7 @@ from heterodyne.simulator.workload import Workload, workload
 AGENTS = "coding agents"
 TRACES = (SYNTHETIC, TOOL_AGENT, AGENTS)
 LOADS = (1.0,)  # of what the fleet sustains with nothing reused
-REQUESTS = 800
+REQUESTS = 2000
 AGENTS_EACH = 40  # through each recorded session
 SEEDS = (0, 1)
 TUNED_SEED = 6  # the part of the trace that choices were made on
@@ -140,7 +140,21 @@ def _run(cell: Cell, network: KvNetwork, way: Way, part: Part) -> StrategyRun:
         cached=cached / prompts,
         arrived=arrived,
         failed=failed,
+        reusable=sum(reusable(part(seed)) for seed in SEEDS) / len(SEEDS),
     )
+
+
+def reusable(log: Sequence[TraceRequest]) -> float:
+    """Of its prompt tokens, those that an endless memory would have had."""
+    seen: set[int | str] = set()
+    known = total = 0
+    for one in log:
+        blocks = one.block_hashes
+        held = next((place for place, block in enumerate(blocks) if block not in seen), len(blocks))
+        known += min(one.prompt_tokens, held * one.block_tokens)
+        total += one.prompt_tokens
+        seen.update(blocks)
+    return known / total
 
 
 def traffic_of(log: Sequence[TraceRequest], load: float) -> Workload:
