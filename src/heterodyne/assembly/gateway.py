@@ -52,6 +52,7 @@ from heterodyne.supervisor.workers.replica_priors import ReplicaPriors
 from heterodyne.telemetry import exposition, metrics
 from heterodyne.telemetry.loops import keep_running, run_periodically
 from heterodyne.telemetry.records import RecordWriter
+from heterodyne.telemetry.tracing.otlp import OtlpExporter
 from heterodyne.wire.connection_pool import ConnectionPool
 
 METERS_INTERVAL_S = 1.0
@@ -122,9 +123,13 @@ async def running_gateway(
     finally:
         await lease_client.close()
         await path.answer_cache.close()
-        records.close()
-        if exporter is not None:
-            await asyncio.to_thread(exporter.close)
+        await _close(records, exporter)
+
+
+async def _close(records: RecordWriter, exporter: OtlpExporter | None) -> None:
+    records.close()
+    if exporter is not None:
+        await asyncio.to_thread(exporter.close)
 
 
 def _shared_loops(
