@@ -87,6 +87,17 @@ async def test_an_error_to_a_call_that_speaks_of_a_pair_is_not_the_clients() -> 
         assert counted(KvOutcome.REFUSED) - before == 1
 
 
+async def test_a_stream_that_begins_with_an_error_is_asked_for_once_more() -> None:
+    before = counted(KvOutcome.UNREACHABLE)
+    events = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+    error = b'data: {"error": {"message": "KV load failed", "code": 500}}\n\n'
+    broken = behaviours.raw(events + b"%x\r\n%b\r\n0\r\n\r\n" % (len(error), error))
+    async with pair(behaviours.stream(1), unless_paired(broken)) as rig:
+        answer = await ask(rig)
+        assert (answer.status, answer.events[-1]) == (200, b"[DONE]")
+        assert counted(KvOutcome.UNREACHABLE) - before == 1
+
+
 async def test_replicas_that_do_not_hold_kv_alike_are_not_paired() -> None:
     before = counted(KvOutcome.MISMATCHED)
     async with pair(behaviours.stream(1), behaviours.stream(3), version="2") as rig:

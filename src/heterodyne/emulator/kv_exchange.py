@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from heterodyne.emulator.faults import Faults, HandOver
+from heterodyne.emulator.observations import EmulatedHistogram
 from heterodyne.emulator.order import EmulatorOrder
 from heterodyne.physics.kv import kv_bytes_per_token
 from heterodyne.physics.replica.job import Job
@@ -25,6 +26,8 @@ LEASE_S = 30.0  # vLLM's own
 TAKE = "/emulator/kv"  # stands for the side channel
 TAKE_TIMEOUT_S = 5.0
 GIVES_UP_S = 14.0  # after which a real one was seen to compute what a dead engine was to hand over
+
+BYTES = tuple(float(2 ** (10 + power)) for power in range(1, 25, 2))
 
 Arrived = Callable[[int], None]  # so many of the prompt's tokens; 0: none will come
 
@@ -74,7 +77,7 @@ class KvExchange:
         self._reading: dict[int, asyncio.Task[None]] = {}
         self.address = ("127.0.0.1", 0)
         self.external_tokens = 0  # that were not computed here
-        self.bytes_read = 0.0
+        self.bytes_read = EmulatedHistogram(BYTES)
         self.reads, self.reads_failed, self.expired = 0, 0, 0
 
     @property
@@ -163,7 +166,7 @@ class KvExchange:
             await asyncio.sleep(GIVES_UP_S / self._speed)
         if tokens:
             self.reads += 1
-            self.bytes_read += byte_count
+            self.bytes_read.observe(byte_count)
             self.external_tokens += tokens
         else:
             self.reads_failed += 1

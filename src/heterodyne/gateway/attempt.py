@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from heterodyne.domain.errors import EngineError, EngineGarbage, HeterodyneError
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.provider_limit import ToldLimits
 from heterodyne.domain.request import Request
 from heterodyne.engines.wire_errors import engine_error
@@ -27,6 +28,7 @@ from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.errors import WireError
 
+GENERATES: Final = (Operation.CHAT, Operation.COMPLETION)  # which alone leave KV behind
 NOT_YET: Final = float("inf")  # while it waits for what it needs, so that nobody calls the replica late
 
 
@@ -103,10 +105,12 @@ class Attempt:
         is_loading = adapter is not None and upstream.adapters.nearness(wire.replica, adapter)
         # How long an adapter takes to load says nothing of the pool's pace.
         is_tracked = not choice.is_repeated and not is_loading
-        plan = choice.kv_plan if earns and not choice.is_repeated and wire.has_kv else None
-        forecast = choice.forecast
-        if plan is None and choice.kv_plan is not None:  # whoever repeats a request asks plainly
-            forecast = upstream.router.forecast(routing_request, replica_id, now_s)
+        plan, forecast = choice.kv_plan, choice.forecast
+        if plan is not None:
+            may_use = earns and not choice.is_repeated and wire.has_kv  # whoever repeats a request asks plainly
+            plan = upstream.kv.usable(plan, wire, routing_request) if may_use else None
+            if plan is None:
+                forecast = upstream.router.forecast(routing_request, replica_id, now_s)
         self._ticket = upstream.router.start(routing_request, forecast, now_s, plan) if is_tracked else None
         self._replica_health = upstream.selector.health.of(replica_id)
         self._trial = self._replica_health.on_start(now_s, routing_request.prompt_tokens if earns else 0)
@@ -114,7 +118,7 @@ class Attempt:
         self._needs: AttemptNeeds | None = None  # None: nothing that is to be waited for
         if adapter is not None or wire.has_kv or isinstance(call, LargeCall):
             kv = None
-            if wire.has_kv:
+            if wire.has_kv and request.operation in GENERATES:
                 kv = upstream.kv.use(
                     wire, plan, routing_request, forecast=forecast, request_id=request.id, ticket=self._ticket
                 )

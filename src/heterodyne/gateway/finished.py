@@ -260,7 +260,7 @@ def took(finished: Finished, state: ReplicaState, used: Usage) -> tuple[float, f
     """Of the replicas' time, and in dollars, which are infinite where nobody says what it costs."""
     prompt, cached, answer = used.prompt_tokens, used.cached_tokens or 0, used.completion_tokens
     kv = finished.kv
-    if kv is not None and not cached:
+    if kv is not None and used.cached_tokens is None:
         cached = min(kv.tokens, max(prompt - 1, 0))  # engines need not tell what came from elsewhere
     share_s = state.speed.share_s(prompt, cached, answer)
     usd = state.usd(prompt, answer, share_s, cached, used.cache_write_tokens)

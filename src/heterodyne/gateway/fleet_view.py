@@ -56,7 +56,7 @@ class ReplicaWire:
         """What the fleet knows of it now."""
         self.replica = replica
         self.has_adapters = bool(replica.adapters)
-        self.has_kv = bool(replica.kv_transfer)
+        self.has_kv = bool(replica.kv_transfer or replica.kv_store or replica.kv_host_bytes)
 
     def fits(self, replica: Replica) -> bool:
         """Whether this is still right of it; what a replica says of its load is nowhere in here."""

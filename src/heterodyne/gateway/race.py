@@ -113,7 +113,7 @@ class Race:
         if self.is_paused:
             attempt.pause()
         self.attempts.append(attempt)
-        if attempt.kv is not None and attempt.kv.plan is not None:
+        if choice.kv_plan is not None and attempt.kv is not None:
             self.kv = attempt.kv
         self.wire = attempt.wire
         if self.slot is not None and self._placed_on != attempt.wire.replica_id:

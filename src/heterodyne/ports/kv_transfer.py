@@ -42,6 +42,8 @@ class SavedSlot:
 class SequentialTransfer(Protocol):
     """A prefill replica is asked first; its answer goes with the request to the decode replica."""
 
+    lease_s: float  # how long a hand-over is good for, from when it was asked for; infinite: nobody says
+
     def prefill(self, call: EngineRequest) -> EngineRequest:
         """The call that computes the prompt and keeps its KV for somebody."""
         ...

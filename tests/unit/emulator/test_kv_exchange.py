@@ -41,7 +41,7 @@ async def test_a_prompt_computed_by_one_is_read_by_the_other_and_let_go() -> Non
         page = await scrape(decode)
         assert page.value("vllm:external_prefix_cache_hits_total") == prompt_tokens
         assert page.value("vllm:prompt_tokens_by_source_total", source="external_kv_transfer") == prompt_tokens
-        assert page.value("vllm:nixl_bytes_transferred_total") > 0
+        assert page.value("vllm:nixl_bytes_transferred_sum") > 0
 
 
 async def test_what_cannot_be_read_is_computed_with_the_same_words() -> None:

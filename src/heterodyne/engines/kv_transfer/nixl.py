@@ -37,6 +37,8 @@ _decode_prefilled = msgspec.json.Decoder(_Prefilled).decode
 class NixlTransfer:
     """When the blocks' lease ends is told by a clock that only their own engine has, so it is counted from the call."""
 
+    lease_s = LEASE_S
+
     def prefill(self, call: EngineRequest) -> EngineRequest:
         asked = {"stream": b"false", "max_tokens": b"1", PARAMS: b'{"do_remote_decode":true,"do_remote_prefill":false}'}
         return EngineRequest(call.path, put(without(call.body, LEFT_OUT), asked))
@@ -49,9 +51,11 @@ class NixlTransfer:
         params = prefilled.kv_transfer_params
         if not params or not params.get("do_remote_prefill"):
             raise EngineGarbage("The prefill replica answered without handing its KV over.")
-        missing = [name for name in NEEDED if params.get(name) in (None, "", [])]
-        if missing:
+        missing = [name for name in NEEDED if not params.get(name)]
+        if missing or not isinstance(params["remote_block_ids"], list):
             raise EngineGarbage(f"The prefill replica's hand-over lacks {', '.join(missing)}.")
+        if not any(group != [] for group in params["remote_block_ids"]):
+            raise EngineGarbage("The prompt is too short for the prefill replica to hand anything over.")
         tokens = params.get("remote_num_tokens") or (prefilled.usage.prompt_tokens if prefilled.usage else 0)
         members = msgspec.json.encode(params)
         return HandedOver(members, tokens=tokens if isinstance(tokens, int) else 0, lease_s=LEASE_S)

@@ -1,5 +1,6 @@
 """TensorRT-LLM's context and generation servers, from its documentation: not run against the engine."""
 
+from math import inf
 from typing import Any
 
 import msgspec
@@ -33,6 +34,8 @@ _decode_prefilled = msgspec.json.Decoder(_Prefilled).decode
 
 class TensorRtLlmTransfer:
     """The context server's answer says in its one choice what the generation server needs."""
+
+    lease_s = inf
 
     def prefill(self, call: EngineRequest) -> EngineRequest:
         asked = {"stream": b"false", "max_tokens": b"1", PARAMS: CONTEXT}

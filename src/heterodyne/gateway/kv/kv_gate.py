@@ -4,11 +4,13 @@ With the first bytes it is known whether the KV came while it was still what it 
 speaks to the relay itself.
 """
 
-from typing import Protocol, final
+from typing import Final, Protocol, final
 
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.errors import WireError
+
+ERROR: Final = b'"error"'
 
 
 class Gated(Protocol):
@@ -34,11 +36,11 @@ class KvGate:
         raise AssertionError("the head came before the gate")
 
     def on_framed(self, data: bytes, chunks: int) -> None:
-        if self._opens():
+        if self._opens(data):
             self._relay.on_framed(data, chunks)
 
     def on_payload(self, data: bytes) -> None:
-        if self._opens():
+        if self._opens(data):
             self._relay.on_payload(data)
 
     def on_end(self) -> None:
@@ -49,8 +51,11 @@ class KvGate:
         if not self._gated.lost_kv():
             self._relay.on_failure(error)
 
-    def _opens(self) -> bool:
-        """Whether the stream goes on; else its connection is cut already."""
+    def _opens(self, data: bytes) -> bool:
+        """Whether the stream goes on; else its connection is cut already. Engines that cannot read what they were told
+        of begin with an error."""
+        if data.find(ERROR) >= 0 and self._gated.lost_kv():
+            return False
         if not self._gated.may_begin():
             return False
         self._connection.listener = self._relay

@@ -213,7 +213,9 @@ class KvUse:
         self._then = self.on_lost = None
         self._stop()
         if self.plan is not None and self.outcome is None:
-            self._settle(KvOutcome.CANCELLED, now_s)
+            # What engines find by themselves nobody sees come.
+            has_come = is_answered and self._brought is not None
+            self._settle(KvOutcome.ARRIVED if has_come else KvOutcome.CANCELLED, now_s)
         book = self._book
         if book is None:
             return

@@ -109,14 +109,20 @@ class KvTransfers:
                 self._ask_slots(replica)
 
     def forget(self, replica: ReplicaId) -> None:
-        """It has restarted: its slots are empty."""
-        book = self._books.get(replica)
-        if book is not None:
-            book.forget()
+        """It has restarted: its slots are empty, and may be others."""
+        self._books.pop(replica, None)
+        self._asked_slots_at_s.pop(replica, None)
 
     def book(self, replica: ReplicaId) -> SlotBook | None:
         """What is in its slots; None: it has none, or has not said how many."""
         return self._books.get(replica)
+
+    def usable(self, plan: KvPlan, wire: ReplicaWire, request: RoutingRequest) -> KvPlan | None:
+        """The plan, unless its answer comes whole and takes so long that nobody could tell when the KV was read."""
+        transfer = SEQUENTIAL.get(wire.replica.kv_transfer)
+        if transfer is None or bound_s(plan) + whole_s(request, plan.forecast) < transfer.lease_s:
+            return plan
+        return None
 
     def use(
         self,
@@ -142,7 +148,7 @@ class KvTransfers:
             slots=slots,
             ticket=ticket,
             bound_s=0.0 if plan is None else bound_s(plan),
-            answer_s=0.0 if request.streams else BOUND_FACTOR * forecast.itl_s * request.output_tokens,
+            answer_s=whole_s(request, forecast),
             now_s=self._clock(),
         )
 
@@ -313,6 +319,11 @@ class _Work:
 def bound_s(plan: KvPlan) -> float:
     """The longest that a request waits for its KV before it is asked without."""
     return BOUND_FACTOR * plan.takes_s + BOUND_SLACK_S
+
+
+def whole_s(request: RoutingRequest, forecast: Forecast) -> float:
+    """The longest that the rest of an answer takes which comes whole; 0 of a stream."""
+    return 0.0 if request.streams else BOUND_FACTOR * forecast.itl_s * request.output_tokens
 
 
 def check_alike(source: Replica, target: Replica) -> None:

@@ -55,6 +55,8 @@ def test_nixl_gives_the_answers_params_to_decode_unchanged_and_keeps_the_rest_of
         b'{"kv_transfer_params":null}',
         b'{"kv_transfer_params":{"do_remote_prefill":false}}',
         b'{"kv_transfer_params":' + PARAMS.replace(b"[[1,2]]", b"[]") + b"}",
+        b'{"kv_transfer_params":' + PARAMS.replace(b"[[1,2]]", b"[[]]") + b"}",
+        b'{"kv_transfer_params":' + PARAMS.replace(b"[[1,2]]", b"7") + b"}",
         b'{"kv_transfer_params":' + PARAMS.replace(b'"h"', b"null") + b"}",
         b'{"kv_transfer_params":' + PARAMS[:-30],
     ],

@@ -76,7 +76,7 @@ def _counters(engine: EmulatedEngine, metrics: Metrics) -> Iterator[Metric]:
     yield metrics.counter("vllm:external_prefix_cache_queries", "Tokens looked up at a connector.", external)
     yield metrics.counter("vllm:external_prefix_cache_hits", "Tokens found at a connector.", external)
     if kv.is_used:
-        yield metrics.counter("vllm:nixl_bytes_transferred", "Bytes of KV read from other engines.", kv.bytes_read)
+        yield metrics.histogram("vllm:nixl_bytes_transferred", "Bytes of KV of a read.", kv.bytes_read)
         yield metrics.counter("vllm:nixl_num_failed_transfers", "Reads that failed.", kv.reads_failed)
         yield metrics.counter("vllm:nixl_num_kv_expired_reqs", "Hand-overs that nobody read in time.", kv.expired)
     yield metrics.counter("vllm:num_preemptions", "Requests that lost their memory.", counters.preemptions)
