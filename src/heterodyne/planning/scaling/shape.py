@@ -26,7 +26,7 @@ class LoadSample(Struct, frozen=True, kw_only=True, gc=False):
     requests: float
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class DemandChange(Struct, frozen=True, kw_only=True):
     """The last change of demand that is beyond chance."""
 
     place: int  # of the first sample after it
@@ -38,7 +38,7 @@ class Change(Struct, frozen=True, kw_only=True):
     explained: float = 0.0  # squares that a level alone leaves over
 
 
-def last_change(samples: Sequence[LoadSample], dispersion: float) -> Change | None:
+def last_change(samples: Sequence[LoadSample], dispersion: float) -> DemandChange | None:
     """None: the samples are of one level as far as chance allows."""
     whole, whole_s = sum(one.requests for one in samples), sum(one.span_s for one in samples)
     if len(samples) < SAMPLES_MIN or not whole:
@@ -50,7 +50,7 @@ def last_change(samples: Sequence[LoadSample], dispersion: float) -> Change | No
     return step
 
 
-def _step(samples: Sequence[LoadSample], variance: float) -> Change | None:
+def _step(samples: Sequence[LoadSample], variance: float) -> DemandChange | None:
     whole, whole_s = sum(one.requests for one in samples), sum(one.span_s for one in samples)
     after = after_s = 0.0
     best = None
@@ -64,11 +64,13 @@ def _step(samples: Sequence[LoadSample], variance: float) -> Change | None:
         if explained < SURE_STEP * SURE_STEP * variance or (change < 0 and after_s < FALLEN_S):
             continue
         if best is None or explained > best.explained:
-            best = Change(place=place, lasted_s=after_s, level=after / after_s, is_up=change > 0, explained=explained)
+            best = DemandChange(
+                place=place, lasted_s=after_s, level=after / after_s, is_up=change > 0, explained=explained
+            )
     return best
 
 
-def _bend(samples: Sequence[LoadSample], variance: float) -> Change | None:
+def _bend(samples: Sequence[LoadSample], variance: float) -> DemandChange | None:
     """A line that begins at the level before it."""
     whole, whole_s = sum(one.requests for one in samples), sum(one.span_s for one in samples)
     now_s = samples[-1].at_s
@@ -93,7 +95,7 @@ def _bend(samples: Sequence[LoadSample], variance: float) -> Change | None:
             continue
         explained = slope * product - whole_s * (whole / whole_s - level) ** 2
         if best is None or explained > best.explained:
-            best = Change(
+            best = DemandChange(
                 place=place,
                 lasted_s=lasted_s,
                 level=max(0.0, level + slope * lasted_s),
