@@ -11,7 +11,7 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from heterodyne.emulator.faults import Faults, HandOver
+from heterodyne.emulator.faults import Faults, PoorHandOver
 from heterodyne.emulator.observations import EmulatedHistogram
 from heterodyne.emulator.order import EmulatorOrder
 from heterodyne.physics.kv import kv_bytes_per_token
@@ -92,7 +92,7 @@ class KvExchange:
 
     def keep(self, job: Job) -> None:
         """A prefill has ended."""
-        if self._faults().hand_over in (HandOver.SILENT, HandOver.EXPIRED):
+        if self._faults().hand_over in (PoorHandOver.SILENT, PoorHandOver.EXPIRED):
             self._machine.release_kv(job.id)
             return
         name = str(job.id)
@@ -100,7 +100,7 @@ class KvExchange:
 
     def params(self, job: Job) -> dict[str, object]:
         """What its answer hands over."""
-        if self._faults().hand_over is HandOver.SILENT:
+        if self._faults().hand_over is PoorHandOver.SILENT:
             return {}
         host, port = self.address
         blocks = -(-job.prompt_tokens // self._block_tokens)
@@ -126,7 +126,7 @@ class KvExchange:
         timer.cancel()
         self._machine.release_kv(job.id)
         tokens = job.prompt_tokens
-        return Taken(tokens=tokens // 2 if self._faults().hand_over is HandOver.SHORT else tokens)
+        return Taken(tokens=tokens // 2 if self._faults().hand_over is PoorHandOver.SHORT else tokens)
 
     def read(self, job: Job, params: KvTransferParams, arrived: Arrived) -> None:
         """Fetch what the params name; `arrived` is called unless it is cancelled."""
