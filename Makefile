@@ -100,6 +100,10 @@ bench-many-gateways: install  ## four gateways that share what they know beside 
 bench-many-gateways-live: install  ## four gateways over 64 live emulated replicas, Redis away for a minute, one gateway killed; bench-many-gateways writes the page
 	$(BIN)/python -m benchmarks.many_gateways.live $(ARGS)
 
+bench-kv: install  ## where the KV of prompts comes from, and prompts apart from answers (ARGS="--data FOLDER"), regenerate both pages
+	$(BIN)/python -m benchmarks.kv.run $(ARGS)
+	$(WRAP) docs/kv-strategies.md docs/kv-splits.md
+
 bench-plan-speed: install  ## processor time of whole plan commands, and of what they do after their imports
 	$(BIN)/python -m benchmarks.plans.speed
 

@@ -8,6 +8,7 @@ from msgspec import Struct, structs
 from heterodyne.domain.errors import InvalidSpec, UnknownName
 from heterodyne.domain.fleet import Health, PoolName, Replica, ReplicaId
 from heterodyne.domain.nearest import unknown_name
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.physics.catalogue import accelerator
 from heterodyne.physics.hardware import Accelerator
@@ -95,6 +96,8 @@ def lay_out(
     if model is not None and model not in models:
         raise unknown_name("model in the fleet", model, models)
     wanted = model or models[0]
+    if all(pool.role is ReplicaRole.PREFILL for pool in file.pools.values() if pool.model == wanted):
+        raise InvalidSpec(f'all pools of {wanted} have role = "prefill": none answers; give one the role "decode"')
     return tuple(
         _laid_out(name, pool, catalogue, measured, model_from, stores=file.kv_stores)
         for name, pool in file.pools.items()

@@ -37,7 +37,7 @@ class HandOvers:
         *,
         changes: Sequence[LinkChange] = (),
     ) -> None:
-        self.arrived = self.failed = self.written = 0
+        self.arrived = self.failed = 0
         self._events = events
         self._replicas = fleet.replicas
         self._hash_tokens = fleet.hash_tokens
@@ -163,7 +163,6 @@ class HandOvers:
         word = transfer.word
         if isinstance(word, StoreWrite):
             word.store.end_write(word.blocks, now_s)
-            self.written += 1
             return
         assert isinstance(word, HandOver)
         self.arrived += 1

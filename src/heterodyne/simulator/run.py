@@ -134,14 +134,18 @@ class _Run:
         coming = iter(arrivals)
         request = next(coming, None)
         arrives_at_s = inf if request is None else request.at_s
-        events, growing = self._events, self._growing
+        events, replicas, growing = self._events, self._fleet.replicas, self._growing
         while True:
             if growing is not None and self._turns_at_s <= min(arrives_at_s, events[0][0] if events else inf):
                 if request is None and not self._running_requests and not growing.held:
                     break
                 self._grow(growing, self._turns_at_s)
             elif events and events[0][0] < arrives_at_s:
-                self._wake(*heappop(events))
+                now_s, number = heappop(events)
+                if number == KV_WAKES:
+                    self._hand_overs.wake(now_s)
+                elif replicas[number].wake_at_s == now_s:
+                    self._wake(replicas[number], now_s)
             elif request is not None:
                 if arrives_at_s >= self._look_at_s:
                     self._look(arrives_at_s)
@@ -152,21 +156,16 @@ class _Run:
                 self._publish(self._gauges_at_s)  # nothing runs, and some wait for their time to be over
             else:
                 break
+        self._tally.kv_arrived, self._tally.kv_failed = self._hand_overs.arrived, self._hand_overs.failed
         return self._tally
 
-    def _wake(self, now_s: float, number: int) -> None:
-        """A replica's step ends and its next begins, or KV has come."""
-        if number == KV_WAKES:
-            self._hand_overs.wake(now_s)
-            return
-        replica = self._fleet.replicas[number]
-        if replica.wake_at_s != now_s:
-            return
+    def _wake(self, replica: SimulatedReplica, now_s: float) -> None:
+        """Its step ends and its next begins."""
         if now_s >= self._look_at_s:
             self._look(now_s)
         ended = replica.wake(now_s)
         if replica.wake_at_s < inf:
-            heappush(self._events, (replica.wake_at_s, number))
+            heappush(self._events, (replica.wake_at_s, replica.number))
         if ended is not None and (ended.prompted or ended.finished):
             self._tell(ended, replica, now_s)
         if replica.reserved:

@@ -95,6 +95,19 @@ def prefill_replicas_have_somebody_to_hand_over_to(
             )
 
 
+def roles_have_a_strategy_that_uses_them(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """Nobody asks a prefill replica where prompts are not split from answers."""
+    for name, pool in settings.pools.items():
+        kv = settings.models[pool.model].kv if pool.model in settings.models else "prefix"
+        if pool.role == "prefill" and kv not in ("split", "auto"):
+            path = dotted(MODELS, pool.model, "kv")
+            yield SettingProblem(
+                path=dotted(POOLS, name, "role"),
+                message=f'{path} is "{kv}", so nobody would ask these replicas; set it to "auto" or "split"',
+                rests_on=(path,),
+            )
+
+
 def kv_strategies_have_what_they_need(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
     """A store or an exchange for `store`, prefill replicas for `split`."""
     for name, model in settings.models.items():

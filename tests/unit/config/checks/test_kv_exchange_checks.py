@@ -84,6 +84,11 @@ def test_a_prefill_pool_whose_kv_fits_nowhere_says_why(fields: dict[str, object]
     assert why in problem
 
 
+def test_a_prefill_pool_that_nobody_would_ask_is_refused() -> None:
+    (problem,) = found(checks.roles_have_a_strategy_that_uses_them, "store", p=pool(role="prefill", kv_transfer="nixl"))
+    assert problem.startswith('pools.p.role: models.m.kv is "store", so nobody would ask these replicas')
+
+
 def test_strategies_need_something_to_work_with() -> None:
     (store,) = found(checks.kv_strategies_have_what_they_need, "store", p=pool())
     (split,) = found(checks.kv_strategies_have_what_they_need, "split", p=pool(kv_transfer="nixl"))
