@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from heterodyne.emulator.faults import Faults, HandOverFault
+from heterodyne.emulator.faults import Faults, PoorHandOver
 from heterodyne.gateway.kv.transfers import BOUND_FACTOR, BOUND_SLACK_S
 from tests.support.kv_plans import MODEL, TAKES_S, KvRig, kv_gateway
 from tests.support.raw_client import Answer, connected
@@ -46,15 +46,15 @@ async def expected(rig: KvRig, *, stream: bool) -> str:
 
 
 async def silent(rig: KvRig) -> None:
-    rig.prefill.engine.set_faults(Faults(hand_over=HandOverFault.SILENT))
+    rig.prefill.engine.set_faults(Faults(hand_over=PoorHandOver.SILENT))
 
 
 async def expired(rig: KvRig) -> None:
-    rig.prefill.engine.set_faults(Faults(hand_over=HandOverFault.EXPIRED))
+    rig.prefill.engine.set_faults(Faults(hand_over=PoorHandOver.EXPIRED))
 
 
 async def short(rig: KvRig) -> None:
-    rig.prefill.engine.set_faults(Faults(hand_over=HandOverFault.SHORT))
+    rig.prefill.engine.set_faults(Faults(hand_over=PoorHandOver.SHORT))
 
 
 async def stalled(rig: KvRig) -> None:

@@ -109,7 +109,6 @@ async def running_gateway(
         "clock": gateway.server.tick,
         "health checks": watch.run,
         "adapters": adapters.run,
-        "kv exchanges": upstream.kv.run,
         "kv events": listener.run,
         "leases": lease_client.run,
         "issuers": path.tokens.run,
@@ -135,9 +134,11 @@ async def _close(records: RecordWriter, exporter: OtlpExporter | None) -> None:
 def _shared_loops(
     settings: Settings, gateway: LiveGateway, path: RequestPath, run_dir: Path | None, name: str, *, workers: int
 ) -> dict[str, Callable[[], Awaitable[object]]]:
-    """What a worker tells the others, and the work that it shares with them."""
+    """What a worker tells the others, the work that it shares with them, and what replicas share."""
     reports = try_report_loop(settings, path, name=name, run_dir=run_dir, workers=workers)
-    loops: dict[str, Callable[[], Awaitable[object]]] = {} if reports is None else {"fleet reports": reports.run}
+    loops: dict[str, Callable[[], Awaitable[object]]] = {"kv exchanges": path.upstream.kv.run}
+    if reports is not None:
+        loops["fleet reports"] = reports.run
     if run_dir is None:
         return loops
     router, arms = path.upstream.router, path.builder.arms

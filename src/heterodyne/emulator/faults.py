@@ -35,7 +35,7 @@ class Lie(StrEnum):
     GARBAGE = "garbage"  # not Prometheus at all
 
 
-class HandOverFault(StrEnum):
+class PoorHandOver(StrEnum):
     """Ways not to hand a prompt's KV over."""
 
     SILENT = "silent"  # the answer says nothing of it
@@ -59,7 +59,7 @@ class Faults(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     poor_share: Annotated[float, Meta(ge=0, le=1)] = 1.0
     lie: Lie | None = None
     is_unhealthy: bool = False  # health says so, everything else works
-    hand_over: HandOverFault | None = None  # of prompts whose KV others are to read
+    hand_over: PoorHandOver | None = None  # of prompts whose KV others are to read
     kv_slowdown: Annotated[float, Meta(ge=0.01, le=10000)] = 1.0  # reading KV from others takes so many times as long
     kv_event_loss_share: Annotated[float, Meta(ge=0, le=1)] = 0.0  # of KV event batches; a replay still has them
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
-from heterodyne.emulator.faults import Faults, HandOverFault
+from heterodyne.emulator.faults import Faults, PoorHandOver
 from heterodyne.emulator.observations import EmulatedHistogram
 from heterodyne.emulator.order import EmulatorOrder
 from heterodyne.physics.kv import kv_bytes_per_token
@@ -54,7 +54,7 @@ class Taken(Struct):
     tokens: int
 
 
-class EmulatedKvExchange:
+class KvExchange:
     """One per engine."""
 
     def __init__(
@@ -92,7 +92,7 @@ class EmulatedKvExchange:
 
     def keep(self, job: Job) -> None:
         """A prefill has ended."""
-        if self._faults().hand_over in (HandOverFault.SILENT, HandOverFault.EXPIRED):
+        if self._faults().hand_over in (PoorHandOver.SILENT, PoorHandOver.EXPIRED):
             self._machine.release_kv(job.id)
             return
         name = str(job.id)
@@ -100,7 +100,7 @@ class EmulatedKvExchange:
 
     def params(self, job: Job) -> dict[str, object]:
         """What its answer hands over."""
-        if self._faults().hand_over is HandOverFault.SILENT:
+        if self._faults().hand_over is PoorHandOver.SILENT:
             return {}
         host, port = self.address
         blocks = -(-job.prompt_tokens // self._block_tokens)
@@ -126,7 +126,7 @@ class EmulatedKvExchange:
         timer.cancel()
         self._machine.release_kv(job.id)
         tokens = job.prompt_tokens
-        return Taken(tokens=tokens // 2 if self._faults().hand_over is HandOverFault.SHORT else tokens)
+        return Taken(tokens=tokens // 2 if self._faults().hand_over is PoorHandOver.SHORT else tokens)
 
     def read(self, job: Job, params: KvTransferParams, arrived: Arrived) -> None:
         """Fetch what the params name; `arrived` is called unless it is cancelled."""

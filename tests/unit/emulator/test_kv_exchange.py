@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from heterodyne.emulator.faults import Faults, HandOverFault
+from heterodyne.emulator.faults import Faults, PoorHandOver
 from heterodyne.emulator.kv_exchange import TAKE
 from heterodyne.emulator.server import EmulatorServer
 from tests.support.emulators import order
@@ -54,18 +54,18 @@ async def test_what_cannot_be_read_is_computed_with_the_same_words() -> None:
         assert (decode.engine.kv.reads_failed, decode.engine.kv.external_tokens) == (1, 0)
 
 
-@pytest.mark.parametrize("fault", [HandOverFault.SILENT, HandOverFault.EXPIRED])
-async def test_what_is_not_handed_over_is_not_held(fault: HandOverFault) -> None:
+@pytest.mark.parametrize("fault", [PoorHandOver.SILENT, PoorHandOver.EXPIRED])
+async def test_what_is_not_handed_over_is_not_held(fault: PoorHandOver) -> None:
     async with pair() as (prefill, _):
         prefill.engine.set_faults(Faults(hand_over=fault))
         params = await handed_over(prefill)
-        assert (params is None) == (fault is HandOverFault.SILENT)
+        assert (params is None) == (fault is PoorHandOver.SILENT)
         assert (prefill.engine.kv.pinned, prefill.engine.machine.blocks.used) == (0, 0)
 
 
 async def test_half_of_a_prompt_is_used_as_far_as_it_goes() -> None:
     async with pair() as (prefill, decode):
-        prefill.engine.set_faults(Faults(hand_over=HandOverFault.SHORT))
+        prefill.engine.set_faults(Faults(hand_over=PoorHandOver.SHORT))
         answer = (await chat(decode, PROMPT, kv_transfer_params=await handed_over(prefill))).json
         usage = answer["usage"]
         assert usage["prompt_tokens_details"]["cached_tokens"] == usage["prompt_tokens"] // 2

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from heterodyne.physics.hardware import Accelerator
-    from heterodyne.planning.launch.kv_exchange import KvExchange
+    from heterodyne.planning.launch.kv_exchange import KvLaunch
     from heterodyne.planning.launch.launch_plan import LaunchPlan
     from heterodyne.planning.launch.requirements import LaunchRequirements
     from heterodyne.planning.launch.sizing import Sizing
@@ -208,17 +208,17 @@ def _requirements(options: LaunchOptions, chips: "Mapping[str, Accelerator]") ->
     )
 
 
-def _exchange(options: LaunchOptions) -> "KvExchange | None":
+def _exchange(options: LaunchOptions) -> "KvLaunch | None":
     from heterodyne.cli.arguments.layout import member
     from heterodyne.domain.replica_role import ReplicaRole
-    from heterodyne.planning.launch.kv_exchange import KvExchange
+    from heterodyne.planning.launch.kv_exchange import KvLaunch
 
     role = member(ReplicaRole, "role", options.role)
     if options.kv_transfer is None:
         if role is not ReplicaRole.BOTH:
             raise InvalidSpec("role: a prefill or decode replica exchanges KV; say how with --kv-transfer")
         return None
-    return KvExchange(transfer=options.kv_transfer, role=role, store=options.kv_store)
+    return KvLaunch(transfer=options.kv_transfer, role=role, store=options.kv_store)
 
 
 def _published(word: str) -> str | None:

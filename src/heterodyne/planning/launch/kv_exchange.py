@@ -19,7 +19,7 @@ KV_ROLES = {
 BECAUSE_USAGE = "the gateway reads what came from elsewhere in the usage of answers"
 
 
-class KvExchange(Struct, frozen=True, kw_only=True):
+class KvLaunch(Struct, frozen=True, kw_only=True):
     """What is wanted, as a pool's settings say it."""
 
     transfer: str
@@ -33,7 +33,7 @@ class _Words(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def with_kv(plan: LaunchPlan, engine: EngineKind, exchange: KvExchange) -> LaunchPlan:
+def with_kv(plan: LaunchPlan, engine: EngineKind, exchange: KvLaunch) -> LaunchPlan:
     """The plan with what the exchange takes; raises `InvalidSpec` where the engine has no words for it."""
     ways = WAYS.get(engine, {})
     if exchange.transfer not in ways:
@@ -48,7 +48,7 @@ def with_kv(plan: LaunchPlan, engine: EngineKind, exchange: KvExchange) -> Launc
     )
 
 
-def _nixl(exchange: KvExchange) -> _Words:
+def _nixl(exchange: KvLaunch) -> _Words:
     config = {
         "kv_connector": "NixlConnector",
         "kv_role": KV_ROLES[exchange.role],
@@ -71,7 +71,7 @@ def _nixl(exchange: KvExchange) -> _Words:
     )
 
 
-def _example(exchange: KvExchange) -> _Words:
+def _example(exchange: KvLaunch) -> _Words:
     config = {
         "kv_connector": "ExampleConnector",
         "kv_role": "kv_both",
@@ -86,7 +86,7 @@ def _example(exchange: KvExchange) -> _Words:
     )
 
 
-def _lmcache(exchange: KvExchange) -> _Words:
+def _lmcache(exchange: KvLaunch) -> _Words:
     config = {
         "kv_connector": "LMCacheMPConnector",
         "kv_role": "kv_both",
@@ -105,7 +105,7 @@ def _lmcache(exchange: KvExchange) -> _Words:
     )
 
 
-def _sglang(exchange: KvExchange) -> _Words:
+def _sglang(exchange: KvLaunch) -> _Words:
     if exchange.role is ReplicaRole.BOTH:
         raise InvalidSpec("role: a replica of SGLang that exchanges KV is for prefill or for decode")
     flags = [
@@ -118,14 +118,14 @@ def _sglang(exchange: KvExchange) -> _Words:
     return _Words(flags=tuple(flags), notes=("read in SGLang's source, not run here",))
 
 
-def _sglang_lmcache(_: KvExchange) -> _Words:
+def _sglang_lmcache(_: KvLaunch) -> _Words:
     return _Words(
         flags=(Flag(words=("--enable-lmcache",), because="blocks are kept by LMCache"),),
         notes=("LMCACHE_CONFIG_FILE names its configuration; read in SGLang's source, not run here",),
     )
 
 
-def _slots(exchange: KvExchange) -> _Words:
+def _slots(exchange: KvLaunch) -> _Words:
     folder = _store(exchange, "the folder that slots are saved to")
     return _Words(
         flags=(
@@ -139,13 +139,13 @@ def _connector(config: Mapping[str, object], because: str) -> Flag:
     return Flag(words=("--kv-transfer-config", json.dumps(config)), because=because)
 
 
-def _store(exchange: KvExchange, what: str) -> str:
+def _store(exchange: KvLaunch, what: str) -> str:
     if exchange.store is None:
         raise InvalidSpec(f"kv-store: {exchange.transfer} needs {what}")
     return exchange.store
 
 
-WAYS: Mapping[EngineKind, Mapping[str, Callable[[KvExchange], _Words]]] = {
+WAYS: Mapping[EngineKind, Mapping[str, Callable[[KvLaunch], _Words]]] = {
     EngineKind.VLLM: {"nixl": _nixl, "example": _example, "lmcache": _lmcache},
     EngineKind.SGLANG: {"sglang": _sglang, "lmcache": _sglang_lmcache},
     EngineKind.LLAMACPP: {"slots": _slots},

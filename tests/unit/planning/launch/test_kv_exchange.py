@@ -7,7 +7,7 @@ import pytest
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.physics.engine_kind import EngineKind
-from heterodyne.planning.launch.kv_exchange import KvExchange, with_kv
+from heterodyne.planning.launch.kv_exchange import KvLaunch, with_kv
 from heterodyne.planning.launch.launch_plan import LaunchPlan
 
 PLAN = LaunchPlan(program=("engine",), flags=(), image=None, served_name="m", documentation="d")
@@ -15,7 +15,7 @@ PREFILL, DECODE = ReplicaRole.PREFILL, ReplicaRole.DECODE
 
 
 def words(engine: EngineKind, transfer: str, role: ReplicaRole = ReplicaRole.BOTH, store: str | None = None) -> str:
-    plan = with_kv(PLAN, engine, KvExchange(transfer=transfer, role=role, store=store))
+    plan = with_kv(PLAN, engine, KvLaunch(transfer=transfer, role=role, store=store))
     return " ".join(plan.argv)
 
 
@@ -23,7 +23,7 @@ def words(engine: EngineKind, transfer: str, role: ReplicaRole = ReplicaRole.BOT
     ("role", "said"), [(PREFILL, "kv_producer"), (DECODE, "kv_consumer"), (ReplicaRole.BOTH, "kv_both")]
 )
 def test_vllm_hands_over_by_its_role_and_computes_what_does_not_come(role: ReplicaRole, said: str) -> None:
-    plan = with_kv(PLAN, EngineKind.VLLM, KvExchange(transfer="nixl", role=role))
+    plan = with_kv(PLAN, EngineKind.VLLM, KvLaunch(transfer="nixl", role=role))
     config = json.loads(plan.argv[plan.argv.index("--kv-transfer-config") + 1])
     assert config == {"kv_connector": "NixlConnector", "kv_role": said, "kv_load_failure_policy": "recompute"}
     assert "--enable-prompt-tokens-details" in plan.argv
