@@ -47,11 +47,16 @@ test-clients: $(VENV)/.test  ## frameworks, agents and coding agents that people
 	$(BIN)/python tests/clients/install.py
 	$(BIN)/python -m pytest tests/clients $(ARGS)
 
+test-ray: $(VENV)/.test  ## the fleet driver of a Ray cluster on a real one, on loopback (heavy install)
+	@$(PIP) install -e ".[ray]"
+	$(BIN)/python -m pytest tests/ray $(ARGS)
+
 test-jax: .venv-jax/.installed  ## JAX checkpoints, in an environment with the extra `jax`
 	.venv-jax/bin/python -m pytest tests/jax $(ARGS)
 
 soak: $(VENV)/.test  ## a long run, faults on: memory stays flat and nothing leaks
 	SOAK_REQUESTS=50000 $(BIN)/python -m pytest tests/soak $(ARGS)
+	KV_HAND_OVERS=10000 $(BIN)/python -m pytest tests/faults/test_kv.py -k leave --timeout 600 $(ARGS)
 
 check: $(VENV)/.check  ## format, lint, types, import contracts, no circles
 	$(BIN)/ruff format --check .
@@ -91,6 +96,9 @@ bench-scaling: install  ## fleets that grow and shrink by our rules and others' 
 bench-many-gateways: install  ## four gateways that share what they know beside one alone, regenerate docs/many-gateways.md
 	$(BIN)/python -m benchmarks.many_gateways.run $(ARGS)
 	$(WRAP) docs/many-gateways.md
+
+bench-many-gateways-live: install  ## four gateways over 64 live emulated replicas, Redis away for a minute, one gateway killed; bench-many-gateways writes the page
+	$(BIN)/python -m benchmarks.many_gateways.live $(ARGS)
 
 bench-kv: install  ## where the KV of prompts comes from, and prompts apart from answers (ARGS="--data FOLDER"), regenerate both pages
 	$(BIN)/python -m benchmarks.kv.run $(ARGS)

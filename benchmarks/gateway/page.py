@@ -18,6 +18,8 @@ from benchmarks.gateway.results import Row, cpu_ratios
 from benchmarks.gateway.scenarios import PROMPT, REQUEST, STREAM
 from benchmarks.gateway.targets import Verdict, verdicts
 from benchmarks.gateway.upstream import TOKEN_GAP_S, TOKENS
+from benchmarks.tls.measure import TlsCost
+from benchmarks.tls.page import tls_section
 from heterodyne.telemetry.build_form import BuildForm
 
 
@@ -32,6 +34,7 @@ class Run(Struct, frozen=True, kw_only=True):
     rows: tuple[Row, ...]
     many: tuple[ManyReplicas, ...]
     failovers: tuple[Failover, ...]
+    tls: tuple[TlsCost, ...]
     absent: dict[str, str]  # gateway: why it was not measured
 
 
@@ -87,6 +90,7 @@ def tables(run: Run) -> str:
         _latencies(rows),
         many_section(run.many),
         failover_section(run.failovers),
+        tls_section(run.tls),
         _validity(run),
     ]
     return "\n".join(part for part in parts if part)

@@ -22,12 +22,13 @@ from benchmarks.gateway.peers import HETERODYNE, PEERS
 from benchmarks.gateway.results import make_row
 from benchmarks.gateway.running import Gateway
 from benchmarks.gateway.scenarios import HALF, MEASURED, REQUEST, SCENARIOS
+from benchmarks.tls.measure import measure_tls
 from heterodyne.telemetry.build_form import build_form
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 README = ROOT / "README.md"
-GATEWAYS, MANY, FAILOVER = SECTIONS = ("gateways", "replicas", "failover")
+GATEWAYS, MANY, FAILOVER, TLS = SECTIONS = ("gateways", "replicas", "failover", "tls")
 FAILOVER_S_MIN = 4.0
 PACE_MAX = 5000.0  # requests a second that the load can pace; half of the bare engine's would be many more
 OPENING, CLOSING = "<!-- benchmarks: written by `make bench` -->\n", "<!-- /benchmarks -->"
@@ -65,6 +66,7 @@ def main() -> int:
         rows=tuple(make_row(gateway, samples) for gateway in gateways.values()) if samples else (),
         many=pair_up(many),
         failovers=failovers,
+        tls=measure_tls(options.starts * options.rounds, options.seconds) if TLS in sections else (),
         absent=absent,
     )
     print(page.tables(run))

@@ -37,6 +37,17 @@ class Pool:
         """What is known for this row: of its model and version, its model, its chip, its engine, or the datasheet."""
         return self._known(point, len(LEVELS))
 
+    def level(self, point: Point) -> str | None:
+        """The nearest level that has rows to answer `nearest` with; None: the datasheet answers."""
+        self.nearest(point)
+        if not self._has_engine(point):
+            return None
+        key = _key(point)
+        return next(
+            level for level, width in reversed(list(zip(LEVELS, WIDTHS, strict=True)))
+            if self._fitted.get(key[:width], (None, []))[1]
+        )  # fmt: skip
+
     def of_model(self, point: Point) -> Known:
         """What is known for the row's model there, whatever the version."""
         return self._known(point, LEVELS.index("version"))
@@ -59,7 +70,7 @@ class Pool:
 
     def _known(self, point: Point, levels: int) -> Known:
         prices, first = DATASHEET, FirstToken()
-        if not any(one.engine == point.engine and one.has_experts == point.has_experts for one in self._teaching):
+        if not self._has_engine(point):
             return prices, first
         key, ridges = _key(point), MIXTURE_RIDGES if point.has_experts else DENSE_RIDGES
         for level, (width, ridge) in enumerate(zip(WIDTHS, ridges, strict=True)):
@@ -70,6 +81,9 @@ class Pool:
                 first = self._firsts.get(key[:width]) or fit_first(mine, prices)
                 self._firsts[key[:width]] = first
         return prices, first
+
+    def _has_engine(self, point: Point) -> bool:
+        return any(one.engine == point.engine and one.has_experts == point.has_experts for one in self._teaching)
 
     def _fit(self, key: tuple[object, ...], prior: Prices, ridge: float) -> tuple[Prices, list[Point]]:
         found = self._fitted.get(key)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import median
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from benchmarks.physics.accuracy import (
@@ -18,12 +18,13 @@ from benchmarks.physics.accuracy import (
 from benchmarks.physics.groups import teachers
 from benchmarks.physics.pool import Pool
 from benchmarks.physics.silicon.rows import Point
-from benchmarks.physics.splits import QUEUE_BUSY, SplitErrors, parts_of
+from benchmarks.physics.splits import QUEUE_BUSY, SplitErrors, as_named, parts_of
 from benchmarks.physics.spreads import Residuals, ScoredSpreads, scored_spreads
 from heterodyne.physics.split import Split
 
 SCORED = (Split.SETUP, Split.LAYOUT, Split.VERSION, Split.MODEL, Split.CHIP, Split.NOTHING)
 FEW = 4  # rows from which a middle is said
+AS_NAMED_MIN = 0.5  # share of rows that rest on what their split names, for it to have ranges of its own
 
 
 class Cell(Struct, frozen=True, kw_only=True):
@@ -146,6 +147,7 @@ def all_spreads(
         )
         for split in SCORED:
             part = parts_of(points, split)
+            levels = errors[split].levels
             found.append(
                 Residuals(
                     split=split,
@@ -154,9 +156,24 @@ def all_spreads(
                     ttft=errors[split].ttft[places],
                     part_of=tuple(part[index] for index in places),
                     groups=groups,
+                    as_named=as_named([levels[index] for index in places], split),
                 )
             )
-    return [scored_spreads(one) for one in found]
+    return _or_wider([scored_spreads(one) for one in found])
+
+
+def _or_wider(scored: Sequence[ScoredSpreads]) -> list[ScoredSpreads]:
+    """Where most rows left out have nothing as near as the split names, the next wider split lends its spreads."""
+    wider = {(one.spreads.split, one.spreads.has_experts): one for one in scored}
+
+    def own_or_lent(one: ScoredSpreads) -> ScoredSpreads:
+        if one.as_named is None or one.as_named >= AS_NAMED_MIN:
+            return one
+        split = SCORED[SCORED.index(one.spreads.split) + 1]
+        lent = wider[split, one.spreads.has_experts].spreads
+        return structs.replace(one, spreads=structs.replace(lent, split=one.spreads.split), made_of=split)
+
+    return [own_or_lent(one) for one in scored]
 
 
 def _calibrated(points: Sequence[Point]) -> dict[tuple[bool, str, str, str, str], tuple[Errors, Errors]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.physics.accuracy import CALIBRATION_POINTS
 from benchmarks.physics.report import Cell, Report, SplitScore
-from benchmarks.physics.spreads import ScoredSpreads
+from benchmarks.physics.spreads import Coverage, ScoredSpreads
 from benchmarks.physics.tables import NOTHING, percent, table
 from heterodyne.physics.split import Split
 from heterodyne.physics.spread import Spread
@@ -27,6 +27,7 @@ BASIS = {
     Split.VENDOR: "family, another maker's",
     Split.NOTHING: "datasheet",
 }
+PARTED = (Split.VERSION, Split.MODEL, Split.CHIP)  # whose ranges are shown by part
 AIMS = {(Split.SETUP, False): "8 %", (Split.CHIP, False): "15 %", (Split.MODEL, True): "15 %"}
 
 
@@ -65,14 +66,28 @@ def first_tokens_table(report: Report) -> str:
 def ranges_table(scored: Iterable[ScoredSpreads]) -> str:
     """Ranges by what a prediction rests on, and what they cover."""
     return table(
-        ("Rests on", "Rows left out by", "Models", "rows", "groups", "TPOT: measured by predicted", "covers",
-         "below middle", "TTFT: measured by predicted", "covers", "below middle", "below high"),
+        ("Rests on", "Rows left out by", "Models", "rows", "groups", "as named", "TPOT: measured by predicted",
+         "covers", "below middle", "TTFT: measured by predicted", "covers", "below middle", "below high"),
         (
             (BASIS[one.spreads.split], one.spreads.split.value, _kind(one.spreads.has_experts), str(one.spreads.rows),
-             str(one.spreads.groups), _spread(one.spreads.itl), _share(one.itl.within), _share(one.itl.below_middle),
-             _spread(one.spreads.ttft), _share(one.ttft.within), _share(one.ttft.below_middle),
-             _share(one.ttft.below_high))
+             str(one.spreads.groups), _as_named(one), _spread(one.spreads.itl), _share(one.itl.within),
+             _share(one.itl.below_middle), _spread(one.spreads.ttft), _share(one.ttft.within),
+             _share(one.ttft.below_middle), _share(one.ttft.below_high))
             for one in scored
+        ),
+    )  # fmt: skip
+
+
+def parts_table(scored: Iterable[ScoredSpreads]) -> str:
+    """Of each part left out, how many of its rows are within ranges it had no part in."""
+    return table(
+        ("Left out", "Models", "Part", "rows", "TPOT within", "first tokens", "TTFT within", "below middle",
+         "below high"),
+        (
+            (one.spreads.split.value, _kind(one.spreads.has_experts), part, str(itl.rows), _share(itl.within),
+             *_ttft(one.ttft_of.get(part)))
+            for one in scored if one.spreads.split in PARTED
+            for part, itl in one.itl_of.items()
         ),
     )  # fmt: skip
 
@@ -116,6 +131,19 @@ def _maybe(value: float | None) -> str:
 
 def _spread(spread: Spread) -> str:
     return f"{spread.low:.2f} – {spread.middle:.2f} – {spread.high:.2f}"
+
+
+def _as_named(one: ScoredSpreads) -> str:
+    if one.as_named is None:
+        return NOTHING
+    lent = f", so lent by {one.made_of.value}" if one.made_of is not None else ""
+    return f"{_share(one.as_named)}{lent}"
+
+
+def _ttft(coverage: Coverage | None) -> tuple[str, ...]:
+    if coverage is None:
+        return "0", NOTHING, NOTHING, NOTHING
+    return str(coverage.rows), _share(coverage.within), _share(coverage.below_middle), _share(coverage.below_high)
 
 
 def _share(value: float) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benchmarks.physics.accuracy import Errors, folds, tpot_errors, ttft_errors
 from benchmarks.physics.groups import teachers
-from benchmarks.physics.pool import Known, Pool
+from benchmarks.physics.pool import LEVELS, Known, Pool
 from benchmarks.physics.silicon.rows import Point
 from heterodyne.physics.prices import DATASHEET
 from heterodyne.physics.profile import FirstToken
@@ -25,6 +25,7 @@ class SplitErrors(Struct, frozen=True, kw_only=True):
     tpot: Errors
     ttft: Errors
     busy: NDArray[np.float64]  # predicted share of a loop that others' prompts take
+    levels: tuple[str | None, ...]  # of the pool that answered; None: the datasheet
 
 
 PARTS: dict[Split, Callable[[Point], object]] = {
@@ -33,6 +34,9 @@ PARTS: dict[Split, Callable[[Point], object]] = {
     Split.VERSION: lambda point: (point.engine, point.engine_version),
     Split.CHIP: lambda point: point.system,
 }
+
+# What plans take the ranges of a split for: the level that answers there. With one left out, fewer may be left.
+NAMED = {Split.LAYOUT: "model", Split.VERSION: "model", Split.MODEL: "chip", Split.CHIP: "engine"}
 
 
 def parts_of(points: Sequence[Point], split: Split) -> list[object]:
@@ -46,7 +50,7 @@ def parts_of(points: Sequence[Point], split: Split) -> list[object]:
 def split_errors(points: Sequence[Point]) -> dict[Split, SplitErrors]:
     """Every split."""
     found = {split: left_out(points, parts_of(points, split)) for split in (Split.SETUP, *PARTS)}
-    found[Split.NOTHING] = _errors(points, [(DATASHEET, FirstToken())] * len(points))
+    found[Split.NOTHING] = _errors(points, [(DATASHEET, FirstToken())] * len(points), [None] * len(points))
     return found
 
 
@@ -57,15 +61,26 @@ def left_out(points: Sequence[Point], part_of: Sequence[object]) -> SplitErrors:
         by_part[part].append(index)
     taught = set(map(id, teachers(points)))
     known: dict[int, Known] = {}
+    levels: dict[int, str | None] = {}
     for part, mine in by_part.items():
         others = (point for point, other in zip(points, part_of, strict=True) if other != part)
         pool = Pool([point for point in others if id(point) in taught])
         for index in mine:
-            known[index] = pool.nearest(points[index])
-    return _errors(points, [known[index] for index in range(len(points))])
+            known[index], levels[index] = pool.nearest(points[index]), pool.level(points[index])
+    every = range(len(points))
+    return _errors(points, [known[index] for index in every], [levels[index] for index in every])
 
 
-def _errors(points: Sequence[Point], known: Sequence[Known]) -> SplitErrors:
+def as_named(levels: Sequence[str | None], split: Split) -> float | None:
+    """The share of rows that rows as near as the split's name promises have answered."""
+    named = NAMED.get(split)
+    if named is None:
+        return None
+    near = LEVELS[LEVELS.index(named) :]
+    return sum(level in near for level in levels) / len(levels)
+
+
+def _errors(points: Sequence[Point], known: Sequence[Known], levels: Sequence[str | None]) -> SplitErrors:
     tpot, ttft, busy = [], [], []
     for point, (prices, first) in zip(points, known, strict=True):
         tpot.append(tpot_errors(prices, [point])[0])
@@ -74,4 +89,4 @@ def _errors(points: Sequence[Point], known: Sequence[Known]) -> SplitErrors:
         answer_s = prices.seconds(point.terms) * point.load.output_tokens
         waits = point.running < point.load.concurrency
         busy.append(np.inf if waits else (point.running - 1) * prompt_s / answer_s)
-    return SplitErrors(tpot=np.array(tpot), ttft=np.array(ttft), busy=np.array(busy))
+    return SplitErrors(tpot=np.array(tpot), ttft=np.array(ttft), busy=np.array(busy), levels=tuple(levels))

@@ -6,12 +6,15 @@ from heterodyne.domain.errors import DriverRefused, InvalidSpec, ScalerConflict,
 from heterodyne.domain.fleet import PoolName
 from heterodyne.domain.replica_stage import COMING, PROVIDED, ReplicaStage
 from tests.support.driver_bench import OpenBench, keda_bench, kubernetes_bench, local_bench, scripted_bench
+from tests.support.host_benches import slurm_bench, ssh_bench
 
 BENCHES: dict[str, OpenBench] = {
     "scripted": scripted_bench,
     "local": local_bench,
     "kubernetes": kubernetes_bench,
     "keda": keda_bench,
+    "ssh": ssh_bench,
+    "slurm": slurm_bench,
 }
 
 

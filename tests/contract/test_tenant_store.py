@@ -335,7 +335,9 @@ async def test_keys_of_what_is_disabled_are_not_in_the_snapshot(opened: Open) ->
                     await store.update_project(edit, who="ada")
                 else:
                     await store.update_organisation(edit, who="ada")
-                assert set((await store.snapshot()).callers) == callers
+                snapshot = await store.snapshot()
+                assert set(snapshot.callers) == callers
+                assert len(snapshot.projects) == len(callers)
 
 
 async def test_the_snapshot_has_everything_of_a_caller(opened: Open) -> None:
@@ -356,6 +358,10 @@ async def test_the_snapshot_has_everything_of_a_caller(opened: Open) -> None:
         Level(name="organisation:acme", limits=many),
         Level(name=f"key:{issued.key.id}", limits=few),
     )
+    assert {one.key: (one.scopes, one.levels, one.salt) for one in snapshot.projects} == {
+        "token:acme/search": ((wide,), caller.levels[:1], caller.salt),
+        "token:acme/other": ((), caller.levels[:1], other.salt),
+    }
     assert (other.tier, other.scopes) == (Tier.SILVER, ())
     assert len(caller.salt) == len(other.salt) == 16
     assert caller.salt != other.salt

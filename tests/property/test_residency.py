@@ -1,25 +1,40 @@
-"""Whatever fails, is slow, is kept or is judged: the words of a key of one region are never sent out of it."""
+"""Whatever fails, is slow, is kept, tried or judged: the words of a key of one region are never sent out of it."""
 
 import asyncio
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
+import pytest
 from hypothesis import strategies as st
+from msgspec import structs
+from redis import Redis
 
 from heterodyne.caching.settings import CacheSettings
-from heterodyne.domain.tenant import Scopes, TenantSnapshot
+from heterodyne.domain.rollout_split import RolloutSplit
+from heterodyne.domain.tenant import Caller, Scopes, TenantSnapshot
+from heterodyne.gateway.stored.inner_call import KEY_ID
+from heterodyne.routing.cascade.settings import CascadeSettings
 from heterodyne.safety.settings import GuardSettings
+from heterodyne.stores.redis.answers import PREFIX
+from heterodyne.supervisor.configured_replicas import model_rules, remote_replicas
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import Behaviour, EngineCall, ScriptedEngine
-from tests.support.gateways import gateway_over
+from heterodyne.wire.message import HttpRequest
+from tests.support.cascades import ALIAS, CHEAP, fitted_file
+from tests.support.gateways import Rig, gateway_over
 from tests.support.outside_guard import OutsideGuard, outside_guard
 from tests.support.raw_client import ask
+from tests.support.redis_server import RedisServer
 from tests.support.requests import MODEL, chat, chat_body, post
 from tests.support.tenants import bearer, caller, tenants
 
 HERE, AWAY = "eu", "us"
 WORDS = "zyzzyva-of-the-pinned"
+SENTINEL = "whoever-may-be-anywhere"
 BIGGER, EMBEDDER, JUDGE = "bigger", "embedder", "judge"
+LINE_S = 30.0
 
 ENGINES: dict[str, Behaviour] = {
     "answers": behaviours.answer(),
@@ -32,96 +47,202 @@ ENGINES: dict[str, Behaviour] = {
 PINNED = caller(scopes=(Scopes(regions=(HERE,)),))
 ANYWHERE = caller("acme/other")
 KEYS: TenantSnapshot = tenants(pinned=PINNED, anywhere=ANYWHERE)
+CHATS = "/v1/chat/completions"
+COPIES = RolloutSplit(
+    rollout="r", candidate_pools=("away",), baseline_pools=("pool",), share=0.0, copies_per_s=1e6
+)  # every user's request is asked both sides
 
 
-def requests_of(key: str) -> list[bytes]:
-    asked = [{"role": "user", "content": WORDS}]
-    line = bearer(key)
+@pytest.fixture(scope="module")
+def redis() -> Iterator[RedisServer]:
+    """A store of another region."""
+    with pytest.MonkeyPatch.context() as patch, RedisServer(keeps=False) as server:
+        patch.setenv("HETERODYNE_CACHE_KEY", "a secret of all gateways")
+        yield server
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cascade that tries the cheap model first, and has what it kept looked at again."""
+    return fitted_file(tmp_path_factory.mktemp("cascade"), "structure")
+
+
+def bodies(words: str) -> list[tuple[str, bytes]]:
+    asked = [{"role": "user", "content": words}]
     return [
-        chat(line, messages=asked),
-        chat(line, messages=asked, stream=True),
-        chat(line, messages=asked, temperature=0),
-        post("/v1/messages", chat_body(messages=asked, max_tokens=8), line),
-        post("/v1/responses", chat_body(messages=None, input=WORDS), line),
+        (CHATS, chat_body(messages=asked)),
+        (CHATS, chat_body(messages=asked, stream=True)),
+        (CHATS, chat_body(messages=asked, temperature=0)),
+        (CHATS, chat_body(messages=asked, model=ALIAS)),
+        ("/v1/messages", chat_body(messages=asked, max_tokens=8)),
+        ("/v1/responses", chat_body(messages=None, input=words)),
     ]
 
 
 class World:
     """Engines here, engines elsewhere that heard of it, and everything that may send words about."""
 
-    def __init__(self, here: tuple[str, ...], outside: OutsideGuard, *, has_caches: bool, has_guards: bool) -> None:
+    def __init__(
+        self,
+        here: tuple[str, ...],
+        outside: OutsideGuard,
+        redis: RedisServer,
+        fitted: Path,
+        *,
+        has_caches: bool,
+        has_guards: bool,
+    ) -> None:
         self.here = [ScriptedEngine(ENGINES[name], model=MODEL) for name in here]
-        self.away = {name: ScriptedEngine(behaviours.answer_everything(), model=name) for name in (BIGGER, EMBEDDER)}
+        names = (BIGGER, EMBEDDER, CHEAP)
+        self.away = {name: ScriptedEngine(behaviours.answer_everything(), model=name) for name in names}
         self.away[JUDGE] = ScriptedEngine(behaviours.answer("safe"), model=JUDGE)
         self.rival = ScriptedEngine(behaviours.answer_everything(), model=MODEL)
         self.outside = outside
+        self._redis = Redis.from_url(redis.url)
         judge = GuardSettings(guard="judge", action="flag", judge_model=JUDGE, direction="both", timeout_ms=5000)
         cache = CacheSettings(semantic="serve", embedding_model=EMBEDDER, ttl_s=60)
         self.settings: dict[str, Any] = {
             "pool": {"region": HERE},
             "rivals": {"away": (self.rival, {"region": AWAY})},
             "beside": self.away,
-            "model": {"fallbacks": (BIGGER,)},
+            "model": {"fallbacks": (BIGGER,), "aliases": (ALIAS,)},
             "routing": {"hedge_share": 1.0, "hedge_min_s": 0.005, "hedge_factor_max": 1.0},
             "tenants": KEYS,
+            "cascades": {ALIAS: CascadeSettings(fitted=str(fitted), audit_share=1.0, judge_model=JUDGE)},
             "caches": {"kept": cache} if has_caches else {},
+            "stores": {"cache_url": redis.url, "cache_region": AWAY, "fleet_url": redis.url},
             "guards": {"judged": judge, "elsewhere": outside.settings(action="flag", direction="both")}
             if has_guards
             else {},
         }
 
-    async def ask(self, key: str, requests: list[bytes]) -> None:
-        """All of them, some at once."""
+    async def ask(self, key: str, asked: list[tuple[str, bytes]], *, has_rollout: bool = False) -> None:
+        """All of them, some at once: by clients, and as lines of a batch."""
         async with gateway_over(*self.here, **self.settings) as rig, asyncio.TaskGroup() as group:
-            for request in requests:
-                group.create_task(ask(rig.port, request))
+            if has_rollout:
+                self.copy_requests(rig)
+            for path, body in asked:
+                group.create_task(ask(rig.port, post(path, body, bearer(key))))
+                group.create_task(self.ask_line(rig, PINNED if key == "pinned" else ANYWHERE, path, body))
 
-    @property
-    def sent_away(self) -> list[EngineCall]:
+    async def ask_line(self, rig: Rig, owner: Caller, path: str, body: bytes) -> None:
+        """As a worker asks a line of a batch: of itself, in the name of whoever asked for the batch."""
+        headers = {
+            b"host": b"localhost",
+            b"content-type": b"application/json",
+            b"x-heterodyne-class": b"batch",
+            KEY_ID: owner.key.encode(),
+        }
+        http = HttpRequest(
+            method=b"POST", path=path.encode(), query=b"", headers=headers, keep_alive=False, speaks_chunked=True
+        )
+        http.body = body
+        call = rig.server.ask(http)
+        try:
+            assert await call.is_done_within(LINE_S)
+        finally:
+            call.abort()
+
+    def copy_requests(self, rig: Rig) -> None:
+        """A rollout to the replicas elsewhere is in its shadow stage."""
+        settings = rig.gateway.settings
+        rules = model_rules(settings)
+        rules[MODEL] = structs.replace(rules[MODEL], split=COPIES)
+        rig.gateway.apply(settings, remote_replicas(settings), rules, 1)
+
+    def sent_away(self, words: str = WORDS) -> list[EngineCall]:
         """Calls outside of the region that carry the words."""
         engines = (self.rival, *self.away.values())
-        return [call for engine in engines for call in engine.calls if WORDS.encode() in call.body]
+        return [call for engine in engines for call in engine.calls if words.encode() in call.body]
 
-    @property
     def heard_outside(self) -> bool:
         return any(WORDS in str(asked) for asked in self.outside.asked)
 
+    def kept_away(self) -> list[bytes]:
+        """Answers in the store elsewhere."""
+        return list(self._redis.scan_iter(PREFIX + b"*"))
 
-@hypothesis.settings(max_examples=25, derandomize=True, database=None)
+    def reported_away(self) -> bytes:
+        """All that is in the store elsewhere, of whatever kind."""
+        return b"\n".join(self._redis.dump(key) or b"" for key in self._redis.scan_iter(b"*"))
+
+    def forget(self) -> None:
+        self._redis.flushall()
+        self._redis.close()
+
+
+@hypothesis.settings(max_examples=25, derandomize=True, database=None, deadline=None)
 @hypothesis.given(
     here=st.lists(st.sampled_from(sorted(ENGINES)), min_size=1, max_size=2).map(tuple),
-    picked=st.lists(st.integers(0, 4), min_size=1, max_size=6),
-    has_caches=st.booleans(),
-    has_guards=st.booleans(),
+    picked=st.lists(st.integers(0, 5), min_size=1, max_size=4),
+    has=st.sets(st.sampled_from(["caches", "guards", "a rollout"])),
 )
 def test_no_word_of_a_pinned_key_leaves_its_region(
-    here: tuple[str, ...], picked: list[int], has_caches: bool, has_guards: bool
+    redis: RedisServer, fitted: Path, here: tuple[str, ...], picked: list[int], has: set[str]
 ) -> None:
     async def run() -> None:
         async with outside_guard() as outside:
-            world = World(here, outside, has_caches=has_caches, has_guards=has_guards)
-            known = requests_of("pinned")
-            await world.ask("pinned", [known[number] for number in picked])
-            assert world.sent_away == []
-            assert not world.heard_outside
+            world = World(here, outside, redis, fitted, has_caches="caches" in has, has_guards="guards" in has)
+            known = bodies(WORDS)
+            try:
+                asked = [known[number] for number in picked]
+                await world.ask("pinned", asked, has_rollout="a rollout" in has)
+                assert world.sent_away() == []
+                assert not world.heard_outside()
+                assert world.kept_away() == []
+                assert WORDS.encode() not in world.reported_away()
+            finally:
+                world.forget()
 
     asyncio.run(run())
 
 
-async def test_the_words_of_another_key_do_leave_it_by_every_way_there_is() -> None:
+async def test_the_words_of_another_key_do_leave_it_by_every_way_there_is(redis: RedisServer, fitted: Path) -> None:
     """Otherwise the test above would see nothing."""
     async with outside_guard() as outside:
-        world = World(("refuses",), outside, has_caches=True, has_guards=True)
-        await world.ask("anywhere", requests_of("anywhere"))
-        assert any(WORDS.encode() in call.body for call in world.rival.calls)
-        assert {name for name, engine in world.away.items() if engine.calls} >= {EMBEDDER, JUDGE}
-        assert world.heard_outside
+        world = World(("refuses",), outside, redis, fitted, has_caches=True, has_guards=True)
+        try:
+            await world.ask("anywhere", bodies(WORDS))
+            assert any(WORDS.encode() in call.body for call in world.rival.calls)
+            assert {name for name, engine in world.away.items() if engine.calls} >= {EMBEDDER, JUDGE, CHEAP}
+            assert world.heard_outside()
+            assert world.kept_away() != []
+            assert world.reported_away() != b""
+        finally:
+            world.forget()
 
 
-async def test_an_outside_guard_in_the_region_is_asked() -> None:
+async def test_a_rollout_s_copies_are_of_those_alone_who_may_be_anywhere(redis: RedisServer, fitted: Path) -> None:
     async with outside_guard() as outside:
-        world = World(("answers",), outside, has_caches=False, has_guards=True)
+        world = World(("answers",), outside, redis, fitted, has_caches=False, has_guards=False)
+        async with gateway_over(*world.here, **world.settings) as rig:
+            world.copy_requests(rig)
+            for key, words in (("pinned", WORDS), ("anywhere", SENTINEL)):
+                asked = [{"role": "user", "content": words}]
+                # Without a hedge: this replica alone answers, so that what comes elsewhere is a copy.
+                body = chat("x-heterodyne-region: eu", bearer(key), messages=asked)
+                assert (await ask(rig.port, body)).status == 200
+            await rig.wait(lambda: any(SENTINEL.encode() in call.body for call in world.rival.calls))
+        assert world.sent_away() == []
+        world.forget()
+
+
+async def test_an_outside_guard_in_the_region_is_asked(redis: RedisServer, fitted: Path) -> None:
+    async with outside_guard() as outside:
+        world = World(("answers",), outside, redis, fitted, has_caches=False, has_guards=True)
         world.settings["guards"] = {"near": outside.settings(region=HERE)}
-        await world.ask("pinned", requests_of("pinned")[:1])
-        assert world.heard_outside
-        assert world.sent_away == []
+        await world.ask("pinned", bodies(WORDS)[:1])
+        assert world.heard_outside()
+        assert world.sent_away() == []
+        world.forget()
+
+
+async def test_a_store_in_the_region_keeps_what_was_answered(redis: RedisServer, fitted: Path) -> None:
+    async with outside_guard() as outside:
+        world = World(("answers",), outside, redis, fitted, has_caches=True, has_guards=False)
+        world.settings["stores"] = {"cache_url": redis.url, "cache_region": HERE}
+        try:
+            await world.ask("pinned", bodies(WORDS)[2:3])
+            assert world.kept_away() != []
+        finally:
+            world.forget()

@@ -13,6 +13,11 @@ class AsgiAnswer(Struct, frozen=True):
     status: int
     headers: dict[str, str]
     body: bytes
+    lines: tuple[tuple[str, str], ...] = ()  # of the head, those of one name too
+
+    def all_of(self, name: str) -> list[str]:
+        """What every header of a name says."""
+        return [value for one, value in self.lines if one == name]
 
     def json(self) -> Any:
         return msgspec.json.decode(self.body)
@@ -53,8 +58,6 @@ async def ask(
 
     await app(scope, receive, send)
     start = sent[0]
-    return AsgiAnswer(
-        start["status"],
-        {name.decode(): value.decode() for name, value in start["headers"]},
-        b"".join(message.get("body", b"") for message in sent[1:]),
-    )
+    lines = tuple((name.decode(), value.decode()) for name, value in start["headers"])
+    body = b"".join(message.get("body", b"") for message in sent[1:])
+    return AsgiAnswer(start["status"], dict(lines), body, lines)

@@ -102,11 +102,20 @@ class SeeingWorkers:
 class DrivenBench:
     """All of it together, with a clock that a test moves."""
 
-    def __init__(self, *, mode: str = "act", first: int = 1, driven_maximum: int | None = 8, **table: float) -> None:
+    def __init__(
+        self,
+        *,
+        mode: str = "act",
+        first: int = 1,
+        driven_maximum: int | None = 8,
+        driver: ScriptedFleetDriver | None = None,
+        **table: float,
+    ) -> None:
+        """`driver` is one that another gateway's bench has, too."""
         self.now_s = 1_000_000.0
         self.workers = SeeingWorkers()
         self.wakes: dict[str, Wake] = {}
-        self.driver = ScriptedFleetDriver(
+        self.driver = driver or ScriptedFleetDriver(
             {CHAT: first}, replica_of, start_s=30.0, maximum=driven_maximum, clock=lambda: self.now_s
         )
         autoscaling = {"minimum": 1, "maximum": 6, "requests_per_s": 1.0, "cold_start_s": 30.0, **table}

@@ -9,6 +9,7 @@ from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.routing.kv.chain import chain_of, salt_of
+from heterodyne.routing.picker import Chance
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.router import Router
 from heterodyne.routing.routing_choice import RoutingChoice
@@ -47,12 +48,13 @@ class KvFleet:
         policy: str = "slo",
         priors: Mapping[str, Prior] | None = None,
         stores: Mapping[str, KvStoreSettings] | None = None,
+        chance: Chance = even,
     ) -> None:
         self.fleet: FleetSnapshot = fleet(*replicas, rule=RoutingRule(kv=kv, policy=policy))
         self.router = Router(
             self.fleet,
             prior_of=lambda one: (priors or {}).get(one.pool, LINKED),
-            chance=even,
+            chance=chance,
             now_s=0.0,
             kv_stores=stores or {},
         )

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import ssl
+import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from hashlib import sha256
@@ -11,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from heterodyne.gateway.listening_port import LOOK_S
 from heterodyne.telemetry import metrics
 from heterodyne.testing import behaviours
+from heterodyne.wire.listening_port import LOOK_S
 from tests.support.certificates import Authority, Issued
 from tests.support.gateways import Rig, gateway_over
 from tests.support.raw_client import Answer, RawClient, speaking
@@ -130,6 +131,7 @@ async def test_one_that_was_revoked_is_out_as_soon_as_the_list_says_so(tmp_path:
         async with asyncio.timeout(30):
             while await asyncio.to_thread(resumed, at.rig.port, tls, session) is not None:
                 await asyncio.sleep(LOOK_S / 10)
+        assert await refused_for("revoked", at.ask(lost))
         assert (await at.ask(kept)).status == 200
 
 
@@ -152,6 +154,28 @@ async def test_old_versions_and_plain_words_are_turned_away(tmp_path: Path) -> N
 
         assert await refused_for("old_version", ask(old))
         assert await refused_for("not_tls", ask_plainly())
+
+
+@pytest.mark.parametrize(
+    ("version", "ciphers", "reason"),
+    [("TLSv1_1", "ALL:@SECLEVEL=0", "old_version"), ("TLSv1_2", "NULL:aNULL:@SECLEVEL=0", "no_common_cipher")],
+)
+async def test_weak_protocols_and_ciphers_are_turned_away_whatever_the_settings_say(
+    tmp_path: Path, version: str, ciphers: str, reason: str
+) -> None:
+    weak = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    weak.check_hostname, weak.verify_mode = False, ssl.CERT_NONE
+    weak.set_ciphers(ciphers)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python does not like them either
+        weak.minimum_version = weak.maximum_version = ssl.TLSVersion[version]
+    async with secured(tmp_path) as at:
+
+        async def ask() -> None:
+            async with speaking(at.rig.port, weak) as client:
+                await client.ask(chat())
+
+        assert await refused_for(reason, ask())
 
 
 async def test_a_certificate_is_renewed_while_clients_come_and_go_and_streams_run(tmp_path: Path) -> None:

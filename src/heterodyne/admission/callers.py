@@ -9,13 +9,16 @@ from typing import Final
 from msgspec import structs
 
 from heterodyne.admission.certificates import CertificateRules
-from heterodyne.domain.errors import StoreUnavailable, Unauthenticated
+from heterodyne.domain.errors import StoreUnavailable, TokenRefused, Unauthenticated
 from heterodyne.domain.tenant import Caller, KeyId, OrganisationId, ProjectId, Scopes, TenantSnapshot
 from heterodyne.domain.urgency import Tier
+from heterodyne.ports.token_issuers import TokenChecker
 
 BEARER: Final = b"Bearer "
 ISSUED: Final = b"hd-"  # how every secret that was issued begins
 BEARER_ISSUED: Final = BEARER + ISSUED
+TOKEN: Final = b"eyJ"  # how tokens of other issuers begin: `{"` in their writing, in the first of three parts
+TOKEN_DOTS: Final = 2
 
 
 def _own(key: str, project: str, salt: bytes, scopes: tuple[Scopes, ...] = ()) -> Caller:
@@ -65,7 +68,17 @@ def is_operators(caller: Caller) -> bool:
 class CallerRing:
     """The callers of one snapshot, and those whose digests are in the settings."""
 
-    __slots__ = ("_by_id", "_held", "_local", "_unreadable", "certificates", "is_keyless", "version")
+    __slots__ = (
+        "_by_id",
+        "_held",
+        "_local",
+        "_projects",
+        "_tokens",
+        "_unreadable",
+        "certificates",
+        "is_keyless",
+        "version",
+    )
 
     def __init__(
         self,
@@ -77,16 +90,20 @@ class CallerRing:
         batch_price_by_tier: Mapping[str, float] = NO_PRICES,
         console_digest: str = "",
         certificates: CertificateRules | None = None,
+        tokens: TokenChecker | None = None,
     ) -> None:
         """Keyless, whoever brings no key of ours is `local`; that it is for loopback alone is checked at start-up.
         `console_digest` is of the key that the console's playground asks with; empty: there is none.
-        `certificates` say which keys those of clients stand for; None: clients are not asked for any."""
+        `certificates` say which keys those of clients stand for; None: clients are not asked for any.
+        `tokens` knows other issuers that are trusted; None: there are none."""
         of_tier = partial(_of_tier, contexts=context_tokens_by_tier, prices=batch_price_by_tier)
         self._held = _held(snapshot.callers, static_digests, of_tier)
         if console_digest:
             digest = bytes.fromhex(console_digest)
             self._held[digest] = (digest, FOREVER, CONSOLE)
         self._by_id: dict[str, tuple[float, Caller]] | None = None  # made when it is first needed
+        self._projects = tuple(map(of_tier, snapshot.projects))
+        self._tokens = tokens
         self._unreadable = frozenset(snapshot.unreadable)
         self._local = of_tier(LOCAL)
         self.certificates = certificates
@@ -95,7 +112,9 @@ class CallerRing:
 
     def check(self, authorization: bytes | None, now_wall_s: float) -> Caller:
         """Who asks; raises for a key that was never issued or is over, and where one is needed and missing."""
-        if authorization is None or (not self._held and not authorization.startswith(BEARER_ISSUED)):
+        if authorization is None:
+            return self._without_key()
+        if not self._held and self._tokens is None and not authorization.startswith(BEARER_ISSUED):
             return self._without_key()
         if authorization.startswith(BEARER):
             secret = authorization[7:].strip()
@@ -112,6 +131,8 @@ class CallerRing:
         # as a known one is, and both questions are always asked.
         if compare_digest(held, digest) & (now_wall_s < ends_at):
             return caller
+        if self._tokens is not None and secret.startswith(TOKEN) and secret.count(b".") == TOKEN_DOTS:
+            return self._of_token(self._tokens, secret, digest, now_wall_s)
         if self.is_keyless and not secret.startswith(ISSUED):
             return self._local  # clients that insist on a key send anything; one that was ours and is not is refused
         if self._unreadable and digest.hex() in self._unreadable:
@@ -124,6 +145,7 @@ class CallerRing:
         """Whose it is, by its id: for work that was asked for with it before; raises where it is over."""
         if self._by_id is None:
             self._by_id = {caller.key: (ends_at, caller) for _, ends_at, caller in self._held.values()}
+            self._by_id.update((caller.key, (FOREVER, caller)) for caller in self._projects)
         if key == self._local.key and self.is_keyless:
             return self._local
         if key == JUDGE.key:
@@ -142,6 +164,19 @@ class CallerRing:
 
     def __repr__(self) -> str:
         return f"CallerRing(version={self.version}, keys={len(self._held)})"
+
+    def _of_token(self, tokens: TokenChecker, secret: bytes, digest: bytes, now_wall_s: float) -> Caller:
+        """Whoever a token of another issuer stands for, until it ends."""
+        issued = tokens.check(secret, digest, now_wall_s)
+        try:
+            caller = self.of_key(issued.stands_for, now_wall_s)
+        except Unauthenticated as error:
+            raise TokenRefused(
+                f"The token stands for {issued.stands_for!r}, which is no key or project here now.",
+                reason="unknown_caller",
+            ) from error
+        ends_at = issued.ends_at if caller.expires_at is None else min(issued.ends_at, caller.expires_at)
+        return structs.replace(caller, expires_at=ends_at)
 
     def _without_key(self) -> Caller:
         if self.is_keyless:

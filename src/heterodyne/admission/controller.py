@@ -285,12 +285,14 @@ class AdmissionController:
             left_s = routing_request.ttft_slo_s - (now_s - pending.arrived_s)
             routing_request = routing_request.copied()
             routing_request.ttft_slo_s = max(left_s, 1e-3)
+        # What may be answered in some regions alone is not to keep others from replicas elsewhere.
+        full = StartVerdict.NONE if routing_request.regions is None else StartVerdict.NOT_FOR_IT
         try:
             choice = self._selector.decide(pending.request, routing_request, now_s)
         except HeterodyneError:
-            return StartVerdict.NONE  # replicas that are down may be back before the deadline
+            return full  # replicas that are down may be back before the deadline
         if not self._has_room(routing_request, choice):
-            return StartVerdict.NONE
+            return full
         pending.choice = choice
         return StartVerdict.YES
 

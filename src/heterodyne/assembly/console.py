@@ -1,9 +1,10 @@
 """Builds the console: what it shows, its guard, its services, and the gateway that its playground asks."""
 
+import asyncio
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -11,10 +12,11 @@ from heterodyne.config.settings import Settings
 from heterodyne.console.access.kept_sessions import KeptSessions
 from heterodyne.console.guard import Guard
 from heterodyne.console.live.feed import LiveFeed
+from heterodyne.console.live.gateway_minute import OtherGateway
 from heterodyne.console.live.service import LiveService
 from heterodyne.console.playground.service import GatewayPlace, Playground
 from heterodyne.console.services import ConsoleServices, Instruments
-from heterodyne.console.settings import ConsoleSettings
+from heterodyne.console.sign_in.flow import SignInFlow
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.stores.open_store import state_folder
 from heterodyne.supervisor.alerts.watch import AlertWatch
@@ -26,6 +28,7 @@ from heterodyne.supervisor.services.rehearsal.runner import RehearsalRunner
 from heterodyne.supervisor.services.tenant_usage_reader import TenantUsageReader
 from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores
 from heterodyne.supervisor.stores.tenant_publisher import TenantPublisher
+from heterodyne.wire.connection_pool import ConnectionPool
 
 PLAN_MODULE = "heterodyne.supervisor.services.plan.child"
 REHEARSAL_MODULE = "heterodyne.supervisor.services.rehearsal.child"
@@ -37,13 +40,20 @@ class AdminAccess(Struct, frozen=True, kw_only=True, eq=False):
 
     listener: socket.socket
     guard: Guard
+    sign_in: SignInFlow | None = None  # None: with keys alone
 
 
-def build_guard(settings: ConsoleSettings) -> Guard:
+def build_access(settings: Settings, listener: socket.socket) -> AdminAccess:
     """With the sessions that were kept over a restart, as far as their keys are still good."""
-    guard = Guard.of(settings, KeptSessions(state_folder(os.environ) / f"sessions-{settings.port}.json"))
+    console, sign_in = settings.console, settings.sign_in
+    sessions = KeptSessions(state_folder(os.environ) / f"sessions-{console.port}.json")
+    guard = Guard.of(console, sessions, sign_in.issuer_url)
     guard.sessions.keep_only(guard.operators.digests)
-    return guard
+    flow = None
+    if sign_in.is_on:
+        pool = ConnectionPool(asyncio.get_running_loop(), idle_max=0)
+        flow = SignInFlow(sign_in, pool, os.environ)
+    return AdminAccess(listener=listener, guard=guard, sign_in=flow)
 
 
 def build_instruments(
@@ -53,8 +63,9 @@ def build_instruments(
     publisher: TenantPublisher,
     tenants: TenantUsageReader,
     *,
-    guard: Guard,
+    access: AdminAccess,
     alerts: AlertWatch | None,
+    others: Callable[[], Sequence[OtherGateway]],
 ) -> Instruments:
     """Over the fleet and the stores, which outlive it."""
     live = LiveService(
@@ -64,9 +75,11 @@ def build_instruments(
         problems=lambda: tuple(_problems(stores, publisher.snapshot)),
         limit_unknown=lambda: owner.settings.routing.concurrency_max,
         wall_clock=time.time,
+        others=others,
     )
     return Instruments(
-        guard=guard,
+        guard=access.guard,
+        sign_in=access.sign_in,
         feed=LiveFeed(live),
         playground=Playground(lambda: _place(owner.settings), stores.console_key),
         services=_services(owner, stores, tenants),

@@ -34,6 +34,7 @@ from heterodyne.gateway.server import GatewayServer
 from heterodyne.gateway.stored.room import StoredRoom
 from heterodyne.gateway.tracer import Tracer
 from heterodyne.gateway.upstream import Upstream
+from heterodyne.identity.token_issuers import TokenIssuers
 from heterodyne.supervisor.workers.live_gateway import LiveGateway, caller_ring, host_names
 from heterodyne.supervisor.workers.replica_priors import ReplicaPriors
 from heterodyne.wire.connection_pool import ConnectionPool
@@ -55,6 +56,7 @@ class RequestPath(NamedTuple):
     stored: StoredRoom
     answer_cache: AnswerCache
     cascades: CascadeGate
+    tokens: TokenIssuers
 
 
 def open_request_path(
@@ -88,6 +90,7 @@ def open_request_path(
     holdings = HoldingsWatch(gate.in_flight, controller, upstream, request_log, book)
     ready = ReadyAnswers(gate, upstream, request_log, wall_clock)
     answer_cache = AnswerCache(gate, upstream, ready, wall_clock=wall_clock, chance=chance)
+    answer_cache.shared_region = settings.stores.cache_region
     answer_cache.shared = try_shared_answers(settings, stored, upstream.clock)
     answer_cache.semantic.shared = try_shared_prompts(settings, stored, upstream.clock)
     return RequestPath(
@@ -103,7 +106,16 @@ def open_request_path(
         stored=stored,
         answer_cache=answer_cache,
         cascades=CascadeGate(upstream, builder, ready, tracer, chance),
+        tokens=_token_issuers(settings, upstream),
     )
+
+
+def _token_issuers(settings: Settings, upstream: Upstream) -> TokenIssuers:
+    loop = asyncio.get_running_loop()
+    pool = ConnectionPool(loop, idle_max=0, connect_timeout_s=settings.gateway.connect_timeout_s)
+    issuers = TokenIssuers(pool, upstream.clock)
+    issuers.configure(settings.issuers)
+    return issuers
 
 
 def request_handler(
@@ -119,7 +131,7 @@ def request_handler(
     upstream, gate, request_log = path.upstream, path.gate, path.request_log
     return RequestHandler(
         settings=settings.gateway,
-        callers=caller_ring(settings, tenants, console_key_sha256),
+        callers=caller_ring(settings, tenants, path.tokens, console_key_sha256),
         host_names=host_names(settings, tenants),
         fleet=upstream.fleet,
         limit=upstream.limit,
@@ -190,6 +202,7 @@ def live_gateway(
         explainer=explainer,
         answer_cache=path.answer_cache,
         cascades=path.cascades,
+        tokens=path.tokens,
         console_key_sha256=console_key_sha256,
         version=version,
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import uvloop
 from msgspec import structs
 
-from heterodyne.assembly.console import AdminAccess, build_guard
+from heterodyne.assembly.console import build_access
 from heterodyne.assembly.fleet import build_fleet_owner
 from heterodyne.assembly.pool_weights import pool_weights
 from heterodyne.assembly.stores import open_supervisor_stores
@@ -21,6 +21,7 @@ from heterodyne.ports.weights import Progress
 from heterodyne.stores.open_store import state_folder
 from heterodyne.supervisor.configured_replicas import driven_pools, local_replicas, remote_replicas
 from heterodyne.supervisor.fleet.fleet_reload import Reread
+from heterodyne.supervisor.fleet.platform_drivers import PlatformDrivers
 from heterodyne.supervisor.fleet.reconcile import FleetMember, members
 from heterodyne.supervisor.listen_address import claim, claim_alone
 from heterodyne.supervisor.rollouts.keeper import splits_of
@@ -61,13 +62,15 @@ async def _serve(
 ) -> None:
     def on_settings(new: Settings, weights: Mapping[str, Path]) -> None:
         local.take(driven_pools(new, weights))
-        owner.driven.take_settings()
+        platforms.take(new)
+        owner.driven.forget_asked()
         if access is not None:
             access.guard.take(new.console)
 
+    platforms = PlatformDrivers(settings)
     # What serves ends before the books are closed.
     async with open_supervisor_stores(settings, run_dir) as stores:
-        access = None if listener is None else AdminAccess(listener=listener, guard=build_guard(settings.console))
+        access = None if listener is None else build_access(settings, listener)
         owner = build_fleet_owner(
             began,
             settings,
@@ -80,7 +83,7 @@ async def _serve(
             reread=reread,
             fetch=lambda new: pool_weights(new, _unseen),
             on_settings=on_settings,
-            drivers=(local,),
+            drivers=(local, *platforms.all),
         )
         await run_supervisor(settings, owner, stores, run_dir, access)
 

@@ -1,11 +1,11 @@
 """Builds what the supervisor runs, over the stores it has open and the owner of its fleet."""
 
-import secrets
 import socket
 from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
+from starlette.applications import Starlette
 
 from heterodyne.assembly.abuse import build_abuse
 from heterodyne.assembly.batches import batch_clerk
@@ -14,7 +14,7 @@ from heterodyne.assembly.fleet import answer_keda
 from heterodyne.assembly.policies import PolicyParts, build_policies
 from heterodyne.assembly.registry import build_registry
 from heterodyne.assembly.rollouts import build_rollouts
-from heterodyne.assembly.scaling import build_autoscaler
+from heterodyne.assembly.scaling import build_scaling
 from heterodyne.config.settings import Settings
 from heterodyne.console.abuse.service import AbuseService
 from heterodyne.console.app import admin_app
@@ -26,10 +26,11 @@ from heterodyne.console.registry.service import RegistryService
 from heterodyne.console.rollouts.service import RolloutService
 from heterodyne.console.scaling.service import ScalingService
 from heterodyne.console.server import AdminServer
-from heterodyne.console.services import StoreServices
+from heterodyne.console.services import Instruments, StoreServices
 from heterodyne.console.tenants.service import TenantService
 from heterodyne.console.tenants_now.pages import LimitUse
 from heterodyne.control.drift_watch import DriftWatch
+from heterodyne.domain.local_address import local_url
 from heterodyne.supervisor.abuse.abuse_watch import AbuseWatch
 from heterodyne.supervisor.alerts.signals import SignalMaker
 from heterodyne.supervisor.alerts.watch import AlertWatch
@@ -37,7 +38,6 @@ from heterodyne.supervisor.certificates import CertificateWatch
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
 from heterodyne.supervisor.fleet.manifest_watch import ManifestWatch
 from heterodyne.supervisor.fleet.signal_reload import SignalReload
-from heterodyne.supervisor.leader.leader_watch import LeaderWatch
 from heterodyne.supervisor.meters.stores import FleetSamples, write_meters
 from heterodyne.supervisor.meters.supervisor import SupervisorMeters
 from heterodyne.supervisor.run import AdminPort, Loops, supervise
@@ -48,7 +48,6 @@ from heterodyne.supervisor.stores.shared_audit_log import take_audit_log
 from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores
 from heterodyne.supervisor.stores.tenant_publisher import PublishTenants, TenantPublisher
 
-LEADER_NAME_BYTES = 8
 LIMITS_MAX = 500  # the most used of all limits: those that are not in dollars are often full
 
 
@@ -115,7 +114,7 @@ async def run_supervisor(
     alerts = _try_alerts(owner, stores, tenants, drifts, run_dir, abuse=abuse, certificates=certificates)
     rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
     policies = build_policies(owner, stores.policies, run_dir)
-    scaling = build_autoscaler(owner)
+    scaling = build_scaling(owner, stores)
     parts = build_store_parts(
         stores,
         owner,
@@ -126,9 +125,8 @@ async def run_supervisor(
         registry=registry,
         policies=policies,
         abuse=abuse,
-        scaling=scaling,
+        scaling=scaling.autoscaler,
     )
-    leader = LeaderWatch(stores.documents, secrets.token_hex(LEADER_NAME_BYTES))
     clerk = batch_clerk(owner, stores, run_dir)
     loops = {
         **parts.loops,
@@ -140,8 +138,7 @@ async def run_supervisor(
         "drift": drifts.run,
         "abuse": abuse.run,
         "certificates": certificates.run,
-        "leader": leader.run,
-        "autoscaler": scaling.run,
+        **scaling.loops,
         "discovery": owner.discovery.run,
         "keda": lambda: answer_keda(owner),
         "manifests": ManifestWatch(lambda: owner.settings.endpoint_picker, parts.reload.request).run,
@@ -151,17 +148,26 @@ async def run_supervisor(
     admin = None
     if access is not None:
         instruments = build_instruments(
-            settings, owner, stores, parts.publisher, tenants, guard=access.guard, alerts=alerts
+            settings, owner, stores, parts.publisher, tenants, access=access, alerts=alerts, others=scaling.others
         )
         loops["live"] = instruments.feed.run
         app = admin_app(settings.console, owner, parts.services, instruments)
-        admin = AdminPort(
-            server=AdminServer(app, access.listener, access.guard), feed=instruments.feed, url=_url(access.listener)
-        )
+        admin = _admin_port(settings, access, app, instruments)
     try:
         await supervise(settings, owner, loops, reload=parts.reload.request, admin=admin)
     finally:
         await abuse.close()
+        if access is not None and access.sign_in is not None:
+            await access.sign_in.close()
+
+
+def _admin_port(settings: Settings, access: AdminAccess, app: Starlette, instruments: Instruments) -> AdminPort:
+    files = settings.console.tls_files
+    return AdminPort(
+        server=AdminServer(app, access.listener, access.guard, tls_files=files),
+        feed=instruments.feed,
+        url=_url(access.listener, is_tls=files is not None),
+    )
 
 
 def _try_alerts(
@@ -196,6 +202,6 @@ def _try_alerts(
     return AlertWatch(lambda: owner.settings.alerts, maker, run_dir)
 
 
-def _url(listener: socket.socket) -> str:
+def _url(listener: socket.socket, *, is_tls: bool) -> str:
     host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return local_url("https" if is_tls else "http", host, port)

@@ -9,6 +9,7 @@ from heterodyne.bench.connection import Connection
 from heterodyne.bench.endpoint import Endpoint
 from heterodyne.bench.failure import BenchFailure, ExchangeFailed
 from heterodyne.bench.response_reader import ResponseReader
+from heterodyne.bench.unparsed import UnparsedPieces
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import SettingsInvalid
 
@@ -18,7 +19,7 @@ class Client:
 
     def __init__(self, endpoint: Endpoint, *, clock: Callable[[], float]) -> None:
         self.endpoint = endpoint
-        self._clock = clock
+        self._unparsed = UnparsedPieces(clock)
         self._tls = _tls_context(endpoint)
         self._idle: deque[Connection] = deque()
 
@@ -64,7 +65,7 @@ class Client:
         endpoint = self.endpoint
         try:
             _, connection = await asyncio.get_running_loop().create_connection(
-                lambda: Connection(self._clock),
+                lambda: Connection(self._unparsed),
                 endpoint.host,
                 endpoint.port,
                 ssl=self._tls,

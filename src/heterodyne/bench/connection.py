@@ -1,20 +1,22 @@
 """One keep-alive HTTP/1.1 client connection on llhttp; one answer at a time."""
 
 import asyncio
-from collections.abc import Callable
+from collections import deque
 from typing import cast
 
 import httptools
 
 from heterodyne.bench.failure import BenchFailure, ExchangeFailed
 from heterodyne.bench.response_reader import ResponseReader
+from heterodyne.bench.unparsed import UnparsedPieces
 
 
 class Connection(asyncio.Protocol):
     """Owned by the client's pool; `exchange` may be awaited again once it has returned."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
+    def __init__(self, unparsed: UnparsedPieces) -> None:
+        self._unparsed = unparsed
+        self._pieces: deque[tuple[float, bytes]] = deque()  # read, and when; not parsed yet
         self._transport: asyncio.Transport | None = None
         self._parser = httptools.HttpResponseParser(self)
         self._answer: ResponseReader | None = None
@@ -51,6 +53,8 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self.is_reusable = False
+        while self._pieces:
+            self.parse_next()
         if self._answer is None:
             return
         if not self.has_begun:
@@ -59,10 +63,17 @@ class Connection(asyncio.Protocol):
             self._end(is_whole=not self._is_framed and error is None)
 
     def data_received(self, data: bytes) -> None:
+        self._pieces.append((self._unparsed.clock(), data))
+        self._unparsed.add(self)
+
+    def parse_next(self) -> None:
+        """Parse the oldest piece; its entry may outlive it, when the connection was lost in between."""
+        if not self._pieces:
+            return
+        self._now_s, data = self._pieces.popleft()
         if self._answer is None:
             self.abort()  # bytes without a request: the connection cannot be trusted
             return
-        self._now_s = self._clock()
         self.has_begun = True
         try:
             self._parser.feed_data(data)

@@ -22,7 +22,7 @@ def gateway_url(ctx: click.Context) -> str:
 def admin_url(ctx: click.Context) -> str:
     """Of the admin API."""
     console: ConsoleSettings = _section(ctx, "console")
-    return local_url("http", console.host, console.port)
+    return local_url("https" if console.tls_certificate else "http", console.host, console.port)
 
 
 def _section(ctx: click.Context, name: str) -> Any:

@@ -11,12 +11,14 @@ from heterodyne.batches.settings import BatchSettings
 from heterodyne.books.settings import BookSettings
 from heterodyne.caching.settings import CacheSettings
 from heterodyne.console.settings import ConsoleSettings
+from heterodyne.console.sign_in.settings import SignInSettings
 from heterodyne.endpoint_picker.settings import EndpointPickerSettings
 from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.scaling_settings import ScalingSettings
 from heterodyne.fleet.settings import FleetSettings, PoolSettings
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.identity.settings import IssuerSettings
 from heterodyne.physics.settings import PhysicsSettings
 from heterodyne.registry.defaults import DEFAULT_POOLS
 from heterodyne.registry.settings import RegistrySettings
@@ -33,6 +35,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     gateway: GatewaySettings = field(default_factory=GatewaySettings)
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
+    sign_in: SignInSettings = field(default_factory=SignInSettings)
     endpoint_picker: EndpointPickerSettings = field(default_factory=EndpointPickerSettings)
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     routing: RoutingSettings = field(default_factory=RoutingSettings)
@@ -51,6 +54,9 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = field(default_factory=lambda: dict(DEFAULT_POOLS))
     models: Annotated[
         dict[str, ModelSettings], Meta(description="What is said about models, by the name clients ask for.")
+    ] = field(default_factory=dict)
+    issuers: Annotated[
+        dict[str, IssuerSettings], Meta(description="Issuers whose tokens callers may bring in place of keys, by name.")
     ] = field(default_factory=dict)
     guards: Annotated[dict[str, GuardSettings], Meta(description="Policies of what texts may not carry, by name.")] = (
         field(default_factory=dict)
@@ -73,6 +79,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 SECTIONS: dict[str, type[Struct]] = {
     "gateway": GatewaySettings,
     "console": ConsoleSettings,
+    "sign_in": SignInSettings,
     "endpoint_picker": EndpointPickerSettings,
     "admission": AdmissionSettings,
     "routing": RoutingSettings,
@@ -90,6 +97,7 @@ SECTIONS: dict[str, type[Struct]] = {
 NAMED: dict[str, type[Struct]] = {  # tables of sections that the operator names: [pools.NAME], [models.NAME] and so on
     "pools": PoolSettings,
     "models": ModelSettings,
+    "issuers": IssuerSettings,
     "guards": GuardSettings,
     "abuse": AbuseSettings,
     "caches": CacheSettings,

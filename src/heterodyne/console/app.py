@@ -36,6 +36,7 @@ from heterodyne.console.scaling.service import ScalingChanges
 from heterodyne.console.services import ConsoleServices, Instruments, StoreServices
 from heterodyne.console.session.routes import session_routes
 from heterodyne.console.settings import ConsoleSettings
+from heterodyne.console.sign_in.routes import sign_in_routes
 from heterodyne.console.static_files import page_routes
 from heterodyne.console.tenants.routes import tenant_routes
 from heterodyne.console.tenants_now.routes import tenants_now_routes
@@ -86,7 +87,12 @@ def admin_app(
         routes += history_routes(guard, stores.books, time.time)
     routes.append(description_route(guard, routes))
     return Starlette(
-        routes=[*(one.starlette() for one in routes), *page_routes()], exception_handlers={HTTPException: _refused}
+        routes=[
+            *(one.starlette() for one in routes),
+            *sign_in_routes(guard, None if instruments is None else instruments.sign_in),
+            *page_routes(),
+        ],
+        exception_handlers={HTTPException: _refused},
     )
 
 

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from heterodyne.admission.host_names import HostNames
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.console.access.key_limit import KeyLimit
+from heterodyne.console.access.known_people import KnownPeople
 from heterodyne.console.access.operators import OperatorRole, Operators, Person
 from heterodyne.console.access.sessions import Sessions
 from heterodyne.console.admin_route import Endpoint
@@ -54,25 +55,36 @@ class Guard:
         host_names: HostNames,
         sessions: Sessions | None = None,
         *,
-        is_behind_tls: bool = False,
+        is_https: bool = False,
+        issuer_url: str | None = None,
     ) -> None:
+        """`issuer_url`: people may sign in there, and are in `people` then."""
         self.operators = operators
+        self.people = KnownPeople()
+        self.issuer_url = issuer_url
         self.sessions = Sessions() if sessions is None else sessions
         self._key_limit = KeyLimit()
         # A browser takes a cookie of this prefix by https alone, and from no other host.
-        self.cookie = f"__Host-{COOKIE}" if is_behind_tls else COOKIE
-        self.is_behind_tls = is_behind_tls
+        self.cookie = f"__Host-{COOKIE}" if is_https else COOKIE
+        self.is_https = is_https
         self._host_names = host_names
 
     @classmethod
-    def of(cls, settings: ConsoleSettings, sessions: Sessions | None = None) -> "Guard":
+    def of(cls, settings: ConsoleSettings, sessions: Sessions | None = None, issuer_url: str | None = None) -> "Guard":
         """By the settings; without `sessions` they end with the process."""
-        return cls(_operators(settings), _host_names(settings), sessions, is_behind_tls=settings.is_behind_tls)
+        return cls(
+            _operators(settings, issuer_url),
+            _host_names(settings, issuer_url),
+            sessions,
+            is_https=settings.is_https,
+            issuer_url=issuer_url,
+        )
 
     def take(self, settings: ConsoleSettings) -> None:
         """Other keys from the next request on; sessions of keys that are gone are over."""
-        self.operators, self._host_names = _operators(settings), _host_names(settings)
-        self.sessions.keep_only(self.operators.digests)
+        issuer_url = self.issuer_url
+        self.operators, self._host_names = _operators(settings, issuer_url), _host_names(settings, issuer_url)
+        self.sessions.keep_only(self.operators.digests | self.people.digests)
 
     def reading(self, read: Callable[[Request], Awaitable[object]]) -> Endpoint:
         """An endpoint that shows something."""
@@ -153,8 +165,11 @@ class Guard:
         authorization = request.headers.get("authorization")
         if authorization is None and self.operators.needs_key:
             token = request.cookies.get(self.cookie, "")
-            digest = self.sessions.try_use(token, time.monotonic()) if token else None
-            person = None if digest is None else self.operators.try_by_digest(digest)
+            now_s = time.monotonic()
+            digest = self.sessions.try_use(token, now_s) if token else None
+            person = None
+            if digest is not None:
+                person = self.operators.try_by_digest(digest) or self.people.try_find(digest, now_s)
             if person is not None:
                 if request.method not in ("GET", "HEAD"):
                     check_same_site(request)
@@ -236,9 +251,10 @@ def _check_operator(person: Person) -> None:
         raise ReadOnly("This key is for looking: an operator's key is needed.")
 
 
-def _operators(settings: ConsoleSettings) -> Operators:
-    return Operators(settings.operator_keys_sha256, settings.viewer_keys_sha256)
+def _operators(settings: ConsoleSettings, issuer_url: str | None) -> Operators:
+    return Operators(settings.operator_keys_sha256, settings.viewer_keys_sha256, has_issuer=issuer_url is not None)
 
 
-def _host_names(settings: ConsoleSettings) -> HostNames:
-    return HostNames((settings.host, *settings.host_names), has_keys=bool(settings.operator_keys_sha256))
+def _host_names(settings: ConsoleSettings, issuer_url: str | None) -> HostNames:
+    has_keys = bool(settings.operator_keys_sha256) or issuer_url is not None
+    return HostNames((settings.host, *settings.host_names), has_keys=has_keys)

@@ -10,8 +10,11 @@ from starlette.applications import Starlette
 
 from heterodyne.console.admin_handler import AdminHandler
 from heterodyne.console.guard import QUESTION_BYTES_MAX, Guard
+from heterodyne.domain.tls_files import TlsFiles
 from heterodyne.telemetry import log
+from heterodyne.telemetry.certificate_news import ToldNews
 from heterodyne.wire.limits import WireLimits
+from heterodyne.wire.listening_port import ListeningPort
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
 
 LIMITS = WireLimits(
@@ -30,11 +33,19 @@ _log = log.get("console")
 class AdminServer:
     """Serves on a bound socket until it is closed."""
 
-    def __init__(self, app: Starlette, listener: socket.socket, guard: Guard, limits: WireLimits = LIMITS) -> None:
+    def __init__(
+        self,
+        app: Starlette,
+        listener: socket.socket,
+        guard: Guard,
+        limits: WireLimits = LIMITS,
+        tls_files: TlsFiles | None = None,
+    ) -> None:
         self._app = app
         self._listener = listener
         self._guard = guard
         self._limits = limits
+        self._tls_files = tls_files
         self._leaving = asyncio.Event()
         self.ledger = ServerLedger()
 
@@ -44,16 +55,19 @@ class AdminServer:
         try:
             async with asyncio.TaskGroup() as requests:
                 handler = AdminHandler(self._app, self._guard, requests)
-                server = await loop.create_server(
-                    lambda: ServerConnection(handler, self._limits, self.ledger, loop.time), sock=self._listener
+                port = ListeningPort(
+                    lambda: ServerConnection(handler, self._limits, self.ledger, loop.time),
+                    self._tls_files,
+                    ToldNews(_log, "console.tls_certificate"),
                 )
-                ticking = requests.create_task(self._tick(), name="admin connections")
+                await port.open_on(self._listener)
+                ticking = requests.create_task(self._tick(port), name="admin connections")
                 try:
                     await self._leaving.wait()
-                    server.close()
+                    port.close()
                     await self._drain()
                 finally:
-                    server.close()
+                    port.close()
                     ticking.cancel()
                     self._cut()
                     handler.close()
@@ -65,8 +79,8 @@ class AdminServer:
         self.ledger.is_draining = True
         self._leaving.set()
 
-    async def _tick(self) -> None:
-        """The time limits of every connection."""
+    async def _tick(self, port: ListeningPort) -> None:
+        """The time limits of every connection, and the certificate."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(TICK_S)
@@ -76,6 +90,10 @@ class AdminServer:
                 except Exception as error:  # noqa: BLE001  # our mistake on one connection must not cost the others
                     _log.error("admin_connection_failed", exc_info=error)
                     connection.abort()
+            try:
+                await port.look(loop.time())
+            except Exception as error:  # noqa: BLE001  # nor must a certificate
+                _log.error("admin_certificate_failed", exc_info=error)
 
     async def _drain(self) -> None:
         """Answers that are under way have a moment."""

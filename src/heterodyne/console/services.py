@@ -15,6 +15,7 @@ from heterodyne.console.registry.service import RegistryService
 from heterodyne.console.rehearsal.service import RehearsalService
 from heterodyne.console.rollouts.service import RolloutService
 from heterodyne.console.scaling.service import ScalingService
+from heterodyne.console.sign_in.flow import SignInFlow
 from heterodyne.console.tenants.service import TenantService
 from heterodyne.console.tenants_now.service import TenantsNowService
 from heterodyne.ports.books import BookStore
@@ -48,6 +49,7 @@ class Instruments(Struct, frozen=True, kw_only=True):
     """What a console has: the guard of its port, the live feed, the playground, and the views that are worked out."""
 
     guard: Guard
+    sign_in: SignInFlow | None = None  # None: people sign in with keys alone
     feed: LiveFeed
     playground: Playground
     services: ConsoleServices | None  # None: no view is worked out

@@ -4,6 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from heterodyne.domain.tls_files import TlsFiles
+
 KeyDigest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
@@ -29,6 +31,10 @@ class ConsoleSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         tuple[KeyDigest, ...],
         Meta(description="SHA-256 digests (hex) of keys that open everything to the eye and change nothing."),
     ] = ()
+    tls_certificate: Annotated[
+        str | None, Meta(description="PEM file with the certificate chain; serves HTTPS when set.")
+    ] = None
+    tls_key: Annotated[str | None, Meta(description="PEM file with the private key of `tls_certificate`.")] = None
     is_behind_tls: Annotated[
         bool,
         Meta(
@@ -36,3 +42,15 @@ class ConsoleSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             "are then sent by https alone."
         ),
     ] = False
+
+    @property
+    def tls_files(self) -> TlsFiles | None:
+        """What it shows; None: it speaks no TLS itself."""
+        if self.tls_certificate is None:
+            return None
+        return TlsFiles(certificate=self.tls_certificate, key=self.tls_key)
+
+    @property
+    def is_https(self) -> bool:
+        """Whether browsers reach it by https alone."""
+        return self.is_behind_tls or self.tls_certificate is not None

@@ -38,6 +38,14 @@ def observe(before: Replica, seen: Replica, probe: ProbeResult, *, has_restarted
         _observe_load(labels, probe.load)
 
 
+def tell_distance(region: str, seconds: float | None) -> None:
+    """How far away a region is; None: nobody knows any more."""
+    if seconds is None:
+        metrics.region_round_trip.forget((region,))
+    else:
+        metrics.region_round_trip.set((region,), seconds)
+
+
 def forget(replica: Replica) -> None:
     """It has left the fleet; what was counted here stays."""
     metrics.replica_ready.forget((replica.pool, replica.id))

@@ -17,6 +17,7 @@ from heterodyne.control import fleet_meters, problems
 from heterodyne.control.probe_schedule import USUAL, ProbeSchedule
 from heterodyne.control.prober import Clock, Prober, ProbeResult
 from heterodyne.control.problems import Place, ReplicaProblem
+from heterodyne.control.region_distances import RegionDistances
 from heterodyne.control.replica_seen import FleetSeen
 from heterodyne.control.replica_watch import ReplicaWatch
 from heterodyne.control.warm_up import warm_up
@@ -68,6 +69,7 @@ class FleetWatch:
         self._on_failed_probe = on_failed_probe
         self._on_restart = on_restart
         self._answers_of = answers_of
+        self._distances = RegionDistances(fleet_meters.tell_distance)
         self._published = fleet
         self._rules = fleet.rules
         self._watches = {replica.id: self._begin(replica) for replica in fleet.replicas}
@@ -104,6 +106,7 @@ class FleetWatch:
                 self._watches[replica.id] = self._begin(replica)
         for gone in before.values():
             self._end(gone)
+        self._distances.keep_only({replica.region for replica in replicas})
         for id, watch in self._watches.items():
             if self._group is not None and id not in self._tasks:
                 self._start(watch)
@@ -178,6 +181,8 @@ class FleetWatch:
         if watch.problems != known:
             _log_problems(id, known, watch.problems)
         fleet_meters.observe(before, seen, probe, has_restarted=has_restarted)
+        if probe.is_ready:
+            self._distances.note(seen.region, probe.took_s, probe.at_s)
         if has_restarted:
             _log.warning("replica_restarted", replica=id, restarts=watch.restarts)
             self._on_restart(id)

@@ -63,6 +63,7 @@ _OF_CODE = {
     errors.InternalError.code: RequestOutcome.INTERNAL_ERROR,
     errors.StoreUnavailable.code: RequestOutcome.INTERNAL_ERROR,
     errors.GuardUnavailable.code: RequestOutcome.INTERNAL_ERROR,
+    errors.IssuerUnavailable.code: RequestOutcome.INTERNAL_ERROR,
     GATEWAY_KILLED: RequestOutcome.INTERNAL_ERROR,
     ENGINE_ERROR_EVENT: RequestOutcome.ENGINE_ERROR,
 }

@@ -114,6 +114,7 @@ class TenantSnapshot(Struct, frozen=True, kw_only=True):
 
     version: int = 0
     callers: dict[str, Caller] = {}
+    projects: tuple[Caller, ...] = ()  # as tokens of other issuers stand for them, without any key
     has_keys: bool = False  # whether a key was ever issued, though none may work now
     unreadable: tuple[str, ...] = ()  # the SHA-256 of keys that are refused because a row of theirs cannot be read
     problems: tuple[str, ...] = ()  # the rows that cannot be read, and why

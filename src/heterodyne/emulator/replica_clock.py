@@ -14,6 +14,8 @@ from heterodyne.physics.replica.step import EngineStep, StepResult
 
 # Behind by more than this it goes on from the present, instead of making up for the delay.
 LAG_MAX_S = 0.25
+# The loop's timers and its clock count whole milliseconds, so that they fire half of one late in the mean.
+TIMER_LATE_S = 0.0005
 
 
 class ReplicaClock:
@@ -53,6 +55,12 @@ class ReplicaClock:
     def submit(self, job: Job) -> None:
         """A job arrives now."""
         self.machine.submit(job, self.now_s)
+        if self._step is None and not self._is_finishing:
+            self._begin(self.now_s)
+
+    def arrive(self, job_id: int, tokens: int) -> None:
+        """So many of the first tokens of a job that has its memory are here."""
+        self.machine.arrive(job_id, tokens, self.now_s)
         if self._step is None and not self._is_finishing:
             self._begin(self.now_s)
 
@@ -104,7 +112,7 @@ class ReplicaClock:
 
     def _wake_at(self, at_s: float, then: Callable[[], None]) -> None:
         self._cancel_timer()
-        self._timer = self._loop.call_at(self._origin_s + at_s / self._speed, then)
+        self._timer = self._loop.call_at(self._origin_s + at_s / self._speed - TIMER_LATE_S, then)
 
     def _cancel_timer(self) -> None:
         if self._timer is not None:

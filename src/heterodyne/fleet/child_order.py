@@ -18,6 +18,7 @@ class ChildOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     gpu_layers: int = -1  # -1 offloads all
     purpose: Literal["generate", "embed"] = "generate"
     chat_template: str | None = None  # Jinja text; None uses the one inside the weights
+    slot_folder: str | None = None  # where slots may be saved to and restored from; None: nowhere
 
 
 class ChildListening(Struct, frozen=True, kw_only=True):
@@ -35,7 +36,7 @@ class ChildFailed(Struct, frozen=True, kw_only=True):
 class CommandOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One replica to run by a command of the operator's."""
 
-    words: tuple[str, ...]  # with `{port}` and `{python}` where those belong
+    words: tuple[str, ...]  # with `{port}`, `{host}` and `{python}` where those belong
     health_path: str  # answers 200 once it takes work
     host: str = "127.0.0.1"
     port: int = 0

@@ -76,7 +76,11 @@ class _Told:
 
 def words_of(order: CommandOrder) -> list[str]:
     """The command, with what stands for something put in its place."""
-    return [word.replace("{port}", str(order.port)).replace("{python}", sys.executable) for word in order.words]
+    return [_filled(word, order) for word in order.words]
+
+
+def _filled(word: str, order: CommandOrder) -> str:
+    return word.replace("{port}", str(order.port)).replace("{host}", order.host).replace("{python}", sys.executable)
 
 
 def _end_with_parent() -> None:

@@ -6,6 +6,7 @@ from msgspec import Meta, Struct, convert
 
 from heterodyne.domain.tls_files import TlsFiles
 from heterodyne.fleet.kv_settings import KvPoolSettings
+from heterodyne.fleet.platform_settings import PlatformSettings
 from heterodyne.fleet.pool_scaling import PoolScaling
 
 EngineName = Literal[
@@ -32,7 +33,7 @@ EngineName = Literal[
 FIELD = r"^[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+){0,3}$"
 
 
-class FleetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FleetSettings(PlatformSettings, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What all pools have in common."""
 
     price_list: Annotated[
@@ -155,8 +156,9 @@ class PoolSettings(KvPoolSettings, Struct, frozen=True, kw_only=True, forbid_unk
     command: Annotated[
         tuple[str, ...],
         Meta(
-            description="Command that starts a replica on this machine, one word after the other; `{port}` is where it "
-            "has to listen on loopback, `{python}` this Python. It ends with the gateway."
+            description="Command that starts a replica where `runs_on` says, one word after the other; `{port}` and "
+            "`{host}` are where it has to listen, `{python}` is the Python there. On this machine it ends with the "
+            "gateway."
         ),
     ] = ()
     autoscaling: Annotated[
@@ -294,7 +296,7 @@ class PoolSettings(KvPoolSettings, Struct, frozen=True, kw_only=True, forbid_unk
 
     @property
     def is_started_here(self) -> bool:
-        """Whether its replicas are processes on this machine."""
+        """Whether its replicas are started by the gateway, on this machine or another."""
         return self.weights is not None or bool(self.command)
 
     @property

@@ -10,7 +10,7 @@ from ipaddress import ip_address
 
 from heterodyne.admission.callers import LOCAL, STRANGER, CallerRing
 from heterodyne.admission.host_names import HostNames
-from heterodyne.domain.errors import Unauthenticated
+from heterodyne.domain.errors import IssuerUnavailable, Unauthenticated
 from heterodyne.domain.tenant import Caller
 from heterodyne.gateway.certified import certified
 
@@ -37,7 +37,7 @@ def page_caller(
             caller = callers.check(line, now_wall_s)
         else:
             caller = certified(rules, certificate_names, line, callers, now_wall_s)
-    except Unauthenticated:
+    except (Unauthenticated, IssuerUnavailable):
         if needs_key:
             raise
         return STRANGER

@@ -10,7 +10,6 @@ from heterodyne.domain.errors import Draining
 from heterodyne.gateway.admission_gate import AdmissionGate
 from heterodyne.gateway.holdings import Holdings, HoldingsWatch
 from heterodyne.gateway.in_flight import InFlight
-from heterodyne.gateway.listening_port import ListeningPort
 from heterodyne.gateway.loop_lag import LoopLagMonitor
 from heterodyne.gateway.request_handler import RequestHandler
 from heterodyne.gateway.request_log import RequestLog
@@ -19,7 +18,9 @@ from heterodyne.gateway.stored.inner_call import InnerAnswer, InnerCall
 from heterodyne.gateway.upstream import Upstream
 from heterodyne.routing.health.snapshot import FleetHealthSnapshot
 from heterodyne.telemetry import log
+from heterodyne.telemetry.certificate_news import ToldNews
 from heterodyne.wire.limits import WireLimits
+from heterodyne.wire.listening_port import ListeningPort
 from heterodyne.wire.message import HttpRequest
 from heterodyne.wire.server_connection import ServerConnection, ServerLedger
 
@@ -71,7 +72,13 @@ class GatewayServer:
         self._ledger = ledger
         self._holdings = holdings
         self._limits = _limits(settings)
-        self._listener = ListeningPort(settings, self._connection)
+        self._listener = ListeningPort(
+            self._connection,
+            settings.tls_files if settings.tls_certificate else None,
+            ToldNews(_log, "gateway.tls_certificate"),
+            version_min=settings.tls_version_min,
+            handshake_timeout_s=settings.head_timeout_s,
+        )
         request_handler.stored.background.ask = self.ask
         request_handler.remote_guards.asking.ask_gateway = self.ask
         self._loop_lag = LoopLagMonitor()
@@ -79,7 +86,7 @@ class GatewayServer:
 
     async def open(self, *, reuse_port: bool = False) -> None:
         """Listen; afterwards `port` is the real one."""
-        await self._listener.open(reuse_port=reuse_port)
+        await self._listener.open(self._settings.host, self._settings.port, reuse_port=reuse_port)
         self.port = self._listener.port
 
     def configure(self, settings: GatewaySettings) -> None:

@@ -148,7 +148,7 @@ class FallbackRouter:
         context = self.context(request, routing_request)
         usable = self._usable(request, routing_request, failed, now_s, context)
         if not usable:
-            self._raise_why_none(request, routing_request, context, has_failed=bool(failed))
+            self._raise_why_none(request, routing_request, context, now_s, has_failed=bool(failed))
         choice = self._router.decide(routing_request, usable, now_s)
         target = choice.forecast.state.replica
         if target.purpose is not None or request.operation is Operation.INFER:
@@ -156,14 +156,15 @@ class FallbackRouter:
         return choice
 
     def _raise_why_none(
-        self, request: Request, routing_request: RoutingRequest, context: float, *, has_failed: bool
+        self, request: Request, routing_request: RoutingRequest, context: float, now_s: float, *, has_failed: bool
     ) -> None:
         model = routing_request.model
         replicas = self.snapshot.by_model.get(model, ())
         self._fields.check(request, replicas)
-        if routing_request.regions is not None and model in self.snapshot.by_model:
-            raise no_replica_in_regions_error(request.model, routing_request.regions)
-        health = self.health.try_model(model)
+        health, regions = self.health.try_model(model), routing_request.regions
+        if regions is not None and model in self.snapshot.by_model:
+            is_full = health is not None and health.is_full_in(regions, now_s, routing_request.prompt_tokens)
+            raise no_replica_in_regions_error(request.model, regions, is_full=is_full)
         # Where others could take it but for its length, those that are long enough are full.
         is_long = context > 0.0 and any(one.is_takeable and has_context(one, context) for one in replicas)
         is_full = health is not None and (health.is_full or is_long)

@@ -83,12 +83,13 @@ def no_replica_error(
     )
 
 
-def no_replica_in_regions_error(model: str, regions: Iterable[str]) -> HeterodyneError:
-    """Why none can where a key may be answered in some regions only."""
-    return EngineUnavailable(
+def no_replica_in_regions_error(model: str, regions: Iterable[str], *, is_full: bool) -> HeterodyneError:
+    """Why none can where a key may be answered in some regions only; `is_full`: waiting helps."""
+    unable = EnginesFull if is_full else EngineUnavailable
+    return unable(
         f"No replica of {model!r} in the regions of this key ({', '.join(sorted(regions)) or 'none'}) can take the "
         "request now.",
-        retry_after_s=RESTART_RETRY_AFTER_S,
+        retry_after_s=FULL_RETRY_AFTER_S if is_full else RESTART_RETRY_AFTER_S,
     )
 
 

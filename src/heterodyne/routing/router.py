@@ -25,7 +25,7 @@ from heterodyne.routing.fabric.holding import KvHolding
 from heterodyne.routing.fabric.moves import KvMoves
 from heterodyne.routing.forecast import forecast_on
 from heterodyne.routing.kv.exact import ExactBlocks
-from heterodyne.routing.kv.gossip import PrefixGossip, receive_gossip
+from heterodyne.routing.kv.gossip import PrefixGossip, SentElsewhere, receive_gossip
 from heterodyne.routing.kv.index import PrefixIndex
 from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED
 from heterodyne.routing.model_router import ModelRouter
@@ -74,6 +74,7 @@ class Router:
         self._exact = ExactBlocks(self._index)
         self.fabric = KvFabric(kv_stores)
         self._gossip = PrefixGossip() if has_others else None
+        self._sent_elsewhere = SentElsewhere()
         self._states: dict[ReplicaId, ReplicaState] = {}
         self._free_places: list[int] = []
         self._limits: dict[int, float] = {}
@@ -169,10 +170,21 @@ class Router:
         model_router = self._model_routers.get(model)
         return inf if model_router is None else model_router.kv_tokens
 
-    def start(self, request: RoutingRequest, forecast: Forecast, now_s: float, kv_plan: KvPlan | None = None) -> Ticket:
+    def start(
+        self,
+        request: RoutingRequest,
+        forecast: Forecast,
+        now_s: float,
+        kv_plan: KvPlan | None = None,
+        *,
+        kv_withheld: KvPlan | None = None,
+    ) -> Ticket:
         """The request is sent to the replica of a forecast made just now; `kv_plan` is brought there first."""
         kv = None if kv_plan is None else KvHolding(request, kv_plan, self.fabric, now_s)
-        return Ticket(request, forecast, self._model_routers.get(request.model), now_s, kv)
+        ticket = Ticket(request, forecast, self._model_routers.get(request.model), now_s, kv)
+        if kv_withheld is not None:
+            ticket.compare_with(self.fabric.ledger.by_origin[kv_withheld.origin])
+        return ticket
 
     def kv_moves(self, now_s: float) -> KvMoves:
         """What is worth moving now though no request asks for it."""
@@ -218,7 +230,7 @@ class Router:
 
     def receive_gossip(self, message: bytes) -> int:
         """A message of another worker; raises `ValueError` where it cannot be read."""
-        return receive_gossip(message, self._index, self._place_of, self._settle)
+        return receive_gossip(message, self._index, self._sent_elsewhere, self._place_of, self._settle)
 
     def keys(self) -> Mapping[ReplicaId, str]:
         """What the engines of all replicas go by in all gateways."""

@@ -109,7 +109,17 @@ class KvPlan:
 class RoutingChoice:
     """Where one request goes, what it should take there, and why."""
 
-    __slots__ = ("forecast", "is_repeated", "kv_options", "kv_plan", "others", "plain", "reason", "slo_outlook")
+    __slots__ = (
+        "forecast",
+        "is_repeated",
+        "kv_options",
+        "kv_plan",
+        "kv_withheld",
+        "others",
+        "plain",
+        "reason",
+        "slo_outlook",
+    )
 
     def __init__(
         self,
@@ -121,6 +131,7 @@ class RoutingChoice:
         is_repeated: bool = False,
         kv_plan: KvPlan | None = None,
         kv_options: tuple[KvPlan, ...] = (),
+        kv_withheld: KvPlan | None = None,
         plain: Forecast | None = None,
     ) -> None:
         self.forecast = forecast
@@ -130,6 +141,7 @@ class RoutingChoice:
         self.is_repeated = is_repeated  # made for the request before; this one is neither counted nor learned from
         self.kv_plan = kv_plan  # None: the replica computes what it does not hold, as the forecast has it
         self.kv_options = kv_options  # that were compared with computing it, the chosen one or not
+        self.kv_withheld = kv_withheld  # better, and not done, to see what computing it takes; None: as usual
         self.plain = forecast if plain is None else plain  # the best with nothing brought
 
     @property

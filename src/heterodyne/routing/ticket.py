@@ -4,6 +4,7 @@ from typing import Final
 
 from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.fabric.holding import KvHolding, arrived_after
+from heterodyne.routing.fabric.ledger import KvSaved
 from heterodyne.routing.model_router import ModelRouter
 from heterodyne.routing.picker import FinishedRequestStats
 from heterodyne.routing.routing_choice import Forecast
@@ -20,6 +21,7 @@ class Ticket:
     __slots__ = (
         "_areas",
         "_blind_until_s",
+        "_compared",
         "_first_at_s",
         "_is_over",
         "_kv",
@@ -52,6 +54,7 @@ class Ticket:
         self._areas = (0.0, 0.0, 0.0)
         self._is_over = False
         self._kv = kv
+        self._compared: KvSaved | None = None
         self._kv_took_s = 0.0  # as the first token shows, where nobody saw it come
         self._blind_until_s = 0.0  # when its prompt should be done, of an answer that comes whole
         # An engine reports what was fetched as cached: nothing to hold against the index.
@@ -64,6 +67,10 @@ class Ticket:
             state.start(request, forecast, now_s)
         else:
             self._blind_until_s = state.start_blind(request, forecast, now_s)
+
+    def compare_with(self, saved: KvSaved) -> None:
+        """KV might have been brought, and was not: how long it takes without is told there."""
+        self._compared = saved
 
     def kv_prefilled(self, now_s: float) -> None:
         """The replica that was to compute the prompt for this one has done so."""
@@ -106,6 +113,8 @@ class Ticket:
         request, state, forecast = self.request, self.state, self.forecast
         decoding = 0 if state.others else state.decoding + 1
         ttft_s = now_s - self._started_at_s
+        if self._compared is not None:
+            self._compared.check(forecast.ttft_s, ttft_s)
         kv = self._kv
         if kv is None or kv.is_over:
             state.speed.on_first_token(forecast, ttft_s, decoding, now_s)
@@ -160,6 +169,8 @@ class Ticket:
                 kv.failed(now_s)
             elif self._kv_took_s > 0.0 and kv.plan.prefill is None:
                 kv.took(self._kv_took_s, now_s)
+        if self._first_at_s is not None:
+            kv.enter(self._first_at_s - self._started_at_s)
         kv.release(now_s)
 
     def _learn(self, output_tokens: int, now_s: float) -> None:

@@ -45,6 +45,13 @@ class StoreSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             "A password is better in PGPASSWORD than here."
         ),
     ] = None
+    cache_region: Annotated[
+        str | None,
+        Meta(
+            description="The region that `cache_url` and `prompts_url` are in: keys that are held to others neither "
+            "keep nor look for anything there, and have each worker's own; unset: they are where the gateway is."
+        ),
+    ] = None
     cache_key_env: Annotated[
         str,
         Meta(

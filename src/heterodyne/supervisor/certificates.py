@@ -55,6 +55,9 @@ def _named(settings: Settings) -> Iterator[tuple[str, str, str | None, bool]]:
     gateway = settings.gateway
     if gateway.tls_certificate is not None:
         yield "gateway.tls_certificate", gateway.tls_certificate, gateway.tls_key, True
+    console = settings.console
+    if console.tls_certificate is not None:
+        yield "console.tls_certificate", console.tls_certificate, console.tls_key, True
     picker = settings.endpoint_picker
     if picker.tls_certificate is not None:
         yield "endpoint_picker.tls_certificate", picker.tls_certificate, picker.tls_key, True

@@ -58,10 +58,26 @@ handshake_failures = Counter(
     "the ciphers it speaks, or because it does not speak TLS.",
     ("reason",),
 )
+tokens_refused = Counter(
+    "heterodyne_identity_tokens_refused_total",
+    "Tokens of other issuers that did not open, by issuer (`unknown`: none that is trusted) and by what was wrong.",
+    ("issuer", "reason"),
+)
+issuer_fetches = Counter(
+    "heterodyne_identity_issuer_fetches_total",
+    "How often an issuer was asked for its keys, by outcome: `told`, or `failed`, when those it told last go on to "
+    "hold.",
+    ("issuer", "outcome"),
+)
 certificate_ends = Gauge(
     "heterodyne_certificate_expires_timestamp_seconds",
     "When a certificate that we show is over, by the setting that names it.",
     ("setting",),
+)
+region_round_trip = SharedGauge(
+    "heterodyne_fleet_region_round_trip_seconds",
+    "How far away a region is: the least that the health page of one of its replicas took in the last minutes.",
+    ("region",),
 )
 discovery_heard = Gauge(
     "heterodyne_fleet_discovery_heard_timestamp_seconds",
@@ -416,6 +432,20 @@ adapter_load_seconds = Histogram(
     ("model", "pool"),
     bounds=SECONDS,
 )
+KV_LABELS = ("model", "pool", "origin")  # the pool that was to get it
+kv_transfers = Counter(
+    "heterodyne_kv_transfers_total",
+    "Prompts whose KV was to be brought to a replica instead of being computed there, by where from and what came of "
+    "it.",
+    (*KV_LABELS, "outcome"),
+)
+kv_bytes = Counter("heterodyne_kv_bytes_total", "Bytes of KV that were brought, by where from.", KV_LABELS)
+kv_seconds = Histogram(
+    "heterodyne_kv_seconds",
+    "From the wish for KV to its arrival; of KV that engines fetch by themselves, to the first token.",
+    KV_LABELS,
+    bounds=SECONDS,
+)
 REPLICA = ("pool", "replica")
 ejected = SharedGauge("heterodyne_routing_ejected", "1 while a worker has ejected the replica.", REPLICA)
 ejections = Counter("heterodyne_routing_ejections_total", "How often a replica was ejected.", REPLICA)
@@ -589,8 +619,11 @@ ALL: tuple[Meter, ...] = (
     abuse_keys,
     abuse_signs_dropped,
     handshake_failures,
+    region_round_trip,
     certificate_ends,
     certificate_failures,
+    tokens_refused,
+    issuer_fetches,
     scaling_steps,
     scaling_needed,
     scaling_carried,
@@ -671,6 +704,9 @@ ALL: tuple[Meter, ...] = (
     adapter_unloads,
     adapter_failures,
     adapter_load_seconds,
+    kv_transfers,
+    kv_bytes,
+    kv_seconds,
     ejected,
     ejections,
     ejections_refused,

@@ -46,12 +46,13 @@ async def post(
     timeout_s: float,
     headers: bytes = b"",
     keeps_alive: bool = False,
+    media_type: str = "application/json",
 ) -> Fetched:
-    """POST JSON over a connection of its own, so that it is never sent twice; raises as `get` does.
+    """POST a body over a connection of its own, so that it is never sent twice; raises as `get` does.
 
     `keeps_alive` as there: what finds its connection closed is sent again, which does no harm where it only asks.
     """
-    framing = f"content-type: application/json\r\ncontent-length: {len(body)}\r\n".encode()
+    framing = f"content-type: {media_type}\r\ncontent-length: {len(body)}\r\n".encode()
     head = _head("POST", address, path, framing + headers, keeps_alive=keeps_alive)
     return await _fetch(pool, address, path, head + body, timeout_s=timeout_s, keeps_alive=keeps_alive)
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from heterodyne.admission.callers import CONSOLE, LOCAL, PROXY, STRANGER, CallerRing
-from heterodyne.domain.errors import Unauthenticated
+from heterodyne.domain.errors import TokenRefused, Unauthenticated
+from heterodyne.domain.issued_token import IssuedToken, stand_in_of
 from heterodyne.domain.tenant import RESERVED_ORGANISATIONS, Caller, KeyId, OrganisationId, ProjectId, TenantSnapshot
 from heterodyne.domain.urgency import Tier
 
@@ -159,3 +160,41 @@ def test_a_tier_says_what_its_batch_work_costs() -> None:
     ring = CallerRing(SNAPSHOT, is_keyless=True, batch_price_by_tier={"gold": 0.5})
     assert ring.check(b"Bearer hd-one", NOW_S).batch_price == 0.5
     assert ring.check(None, NOW_S).batch_price == 1.0
+
+
+class Checker:
+    """Whatever a test wants tokens to stand for."""
+
+    def __init__(self, stands_for: str, ends_at: float = 50.0) -> None:
+        self.issued = IssuedToken(stands_for=KeyId(stands_for), ends_at=ends_at)
+
+    def check(self, token: bytes, digest: bytes, now_wall_s: float) -> IssuedToken:
+        return self.issued
+
+
+TOKEN = b"Bearer eyJ.e30.x"
+
+
+def test_a_token_of_an_issuer_is_its_key_until_the_first_of_the_two_ends() -> None:
+    one = caller("one")
+    snapshot = TenantSnapshot(callers={digest(b"hd-1"): one, digest(b"hd-2"): structs.replace(one, expires_at=20.0)})
+    assert CallerRing(snapshot, tokens=Checker("key_one")).check(TOKEN, 10.0).expires_at == 20.0
+    only = TenantSnapshot(callers={digest(b"hd-1"): one})
+    assert CallerRing(only, tokens=Checker("key_one")).check(TOKEN, 10.0) == structs.replace(one, expires_at=50.0)
+
+
+def test_a_token_may_stand_for_a_whole_project_whose_later_work_it_is_known_for() -> None:
+    project = structs.replace(caller("one"), key=stand_in_of("acme/search"))
+    ring = CallerRing(TenantSnapshot(projects=(project,)), tokens=Checker("token:acme/search"))
+    assert ring.check(TOKEN, 10.0).project == "acme/search"
+    assert ring.of_key("token:acme/search", 10.0) == project
+
+
+def test_a_token_that_stands_for_what_is_not_there_is_refused_by_its_name() -> None:
+    with pytest.raises(TokenRefused, match="key_gone"):
+        CallerRing(TenantSnapshot(), tokens=Checker("key_gone")).check(TOKEN, 10.0)
+
+
+def test_without_issuers_a_token_is_a_key_that_nobody_issued() -> None:
+    with pytest.raises(Unauthenticated, match="not valid"):
+        RING.check(TOKEN, 10.0)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from heterodyne.physics.hardware import Accelerator
     from heterodyne.planning.hardware.ranges import ChoiceRanges
     from heterodyne.planning.hardware.ranking import HardwareRequirements, Ranking
+    from heterodyne.planning.mix.interruptions import Interruptions
 
 SEED = 7
 REHEARSALS_MAX = 9  # one that falls back by its rehearsal makes room for another
@@ -101,7 +102,7 @@ def hardware(**options: Any) -> None:
       heterodyne plan hardware --model llama-3.1-70b --precision fp8 --price h100=2.10 --fleet-file fleet.toml
       heterodyne plan hardware --model mistral-7b --rate 20 --prompt-tokens 512 --output-tokens 128 --every-width
     """
-    from heterodyne.cli.plan.hardware_table import RANGED, print_ranking
+    from heterodyne.cli.plan.hardware_table import RANGED, print_never_taken_back, print_ranking
 
     given = HardwareOptions(**options)
     chips = priced_catalogue(
@@ -139,16 +140,23 @@ def hardware(**options: Any) -> None:
         print_json({"choices": ranking.choices, "refused": ranking.refused, "ranges": ranges})
     else:
         print_ranking(ranking, requirements, ranges, every_width=given.every_width)
+        if given.spot:
+            print_never_taken_back(ranking, _interruptions(given, chips))
     if not ranking.choices:
         click.get_current_context().exit(1)
 
 
 def _at_spot_prices(options: HardwareOptions, chips: "Mapping[str, Accelerator]") -> "Mapping[str, Accelerator]":
-    from heterodyne.cli.arguments.prices import interruptions_from
     from heterodyne.planning.hardware.own_prices import at_spot_prices
 
-    found = interruptions_from(options.spot_interruptions, options.spot_recovery_min, chips)
+    found = _interruptions(options, chips)
     return at_spot_prices(chips, {name: one.missing_share for name, one in found.items()})
+
+
+def _interruptions(options: HardwareOptions, chips: "Mapping[str, Accelerator]") -> "dict[str, Interruptions]":
+    from heterodyne.cli.arguments.prices import interruptions_from
+
+    return interruptions_from(options.spot_interruptions, options.spot_recovery_min, chips)
 
 
 def _requirements(options: HardwareOptions) -> "HardwareRequirements":

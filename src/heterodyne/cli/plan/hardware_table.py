@@ -1,6 +1,6 @@
 """A ranking of accelerators as a table for people."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 import click
 
@@ -50,6 +50,16 @@ def print_ranking(
     left_out = {one.accelerator for one in ranking.refused} - {one.accelerator for one in ranking.choices}
     if left_out and shown:
         click.echo(f"left out: {', '.join(sorted(left_out))} (--json says why)")
+
+
+def print_never_taken_back(ranking: Ranking, counted_on: Container[str]) -> None:
+    """Of which spot machines nothing is known: no public list says how often a seller takes one back."""
+    shown = tuple(best_per_accelerator(ranking.choices))[:RANGED]
+    if names := [one.accelerator for one in shown if one.accelerator not in counted_on]:
+        click.echo(
+            f"as if they were never taken back: {', '.join(names)}; --spot-interruptions NAME=N says how many times a "
+            "day yours are"
+        )
 
 
 def note(requirements: HardwareRequirements) -> str:

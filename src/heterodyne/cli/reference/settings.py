@@ -15,6 +15,7 @@ One TOML file whose sections are rooms. A flag (`--set gateway.port=9000`) goes 
 ABOUT_NAMES = {
     "pools": f"`{ANY_NAME}` is the name of the pool; without any pool declared, the default pools hold.",
     "models": f'`{ANY_NAME}` is the public name; one with dots stands in quotes, `[models."llama-3.1-70b"]`.',
+    "issuers": f"`{ANY_NAME}` is the name of the issuer, which metrics and the log tell it by.",
     "guards": f"`{ANY_NAME}` is the name of the policy, which its findings are told by.",
     "abuse": f"`{ANY_NAME}` is the name of the policy, which its findings are told by.",
     "caches": f"`{ANY_NAME}` is the name of the policy; the first that holds for a request is the one that counts.",

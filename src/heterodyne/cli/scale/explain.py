@@ -46,6 +46,9 @@ def print_scaling(page: "ScalingPage") -> None:
     if not page.models:
         click.echo("no pool has an `autoscaling` table that is looked at")
         return
+    click.echo(f"leads: {page.leader or 'no gateway that is known'}")
+    if page.apart:
+        click.echo(f"nothing is changed: {page.apart}")
     for model in page.models:
         _print_model(model, page.mode)
     if page.decisions:

@@ -13,7 +13,8 @@ def an_open_gateway_has_keys(settings: Settings, _: Mapping[str, str]) -> Iterat
     """Anything but loopback without keys would serve other machines unasked."""
     host = settings.gateway.host
     admission = settings.admission
-    if not is_loopback(host) and not admission.api_keys_sha256 and not admission.requires_key:
+    has_callers = admission.api_keys_sha256 or admission.requires_key or settings.issuers
+    if not is_loopback(host) and not has_callers:
         yield SettingProblem(
             path="gateway.host",
             message=f'"{host}" can be reached from other machines and no key is set; put the digest of a key '
@@ -26,7 +27,8 @@ def an_open_gateway_has_keys(settings: Settings, _: Mapping[str, str]) -> Iterat
 def an_open_console_has_operators(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
     """Anything but loopback without keys would let any machine change the fleet."""
     console = settings.console
-    if console.listens and not is_loopback(console.host) and not console.operator_keys_sha256:
+    has_people = console.operator_keys_sha256 or settings.sign_in.is_on
+    if console.listens and not is_loopback(console.host) and not has_people:
         yield SettingProblem(
             path="console.host",
             message=f'"{console.host}" can be reached from other machines and no operator key is set; put the digest '
@@ -38,7 +40,8 @@ def an_open_console_has_operators(settings: Settings, _: Mapping[str, str]) -> I
 def viewers_come_beside_operators(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
     """On a console that only viewers have keys for, no one could change anything."""
     console = settings.console
-    if console.viewer_keys_sha256 and not console.operator_keys_sha256:
+    has_operators = console.operator_keys_sha256 or settings.sign_in.operators
+    if console.viewer_keys_sha256 and not has_operators:
         yield SettingProblem(
             path="console.viewer_keys_sha256",
             message="without an operator's key nobody could change anything; put the digest of one "

@@ -57,6 +57,26 @@ def what_grows_can_be_started(settings: Settings, _: Mapping[str, str]) -> Itera
             )
 
 
+def gateways_that_scale_together_know_who_leads(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """Each gateway leads in a database of its own, and all of them would act."""
+    if (
+        settings.autoscaling.mode != "act"
+        or not settings.stores.fleet_url
+        or not settings.stores.url.startswith("sqlite")
+    ):
+        return
+    for name, pool in settings.pools.items():
+        is_shared = pool.kubernetes_workload is not None or pool.runs_on != "here"
+        if pool.autoscaling and is_shared:
+            yield SettingProblem(
+                path="stores.url",
+                message=f"a file, in which every gateway leads: with stores.fleet_url each would scale pools.{name}; "
+                "give the postgresql:// address that they share",
+                rests_on=(dotted(POOLS, name), "stores.fleet_url"),
+            )
+            return
+
+
 def commands_say_where_to_listen(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
     """Each replica of a pool has a port of its own."""
     for name, pool in settings.pools.items():

@@ -8,24 +8,28 @@ from msgspec import structs
 from heterodyne.config.fields import POOLS, dotted
 from heterodyne.config.problems import SettingProblem
 from heterodyne.config.settings import Settings
+from heterodyne.console.settings import ConsoleSettings
 from heterodyne.domain.tls_files import TlsFiles
+from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.wire.tls.contexts import door_context, outward_context
 
 
 def tls_is_whole(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
     """A certificate and its key come together, and both files exist."""
-    given = {"tls_certificate": settings.gateway.tls_certificate, "tls_key": settings.gateway.tls_key}
-    for name, partner in (("tls_certificate", "tls_key"), ("tls_key", "tls_certificate")):
-        file = given[name]
-        if file is None:
-            if given[partner] is not None:
-                yield SettingProblem(
-                    path=f"gateway.{name}",
-                    message=f"required, because gateway.{partner} is set",
-                    rests_on=(f"gateway.{partner}",),
-                )
-        elif not Path(file).is_file():
-            yield SettingProblem(path=f"gateway.{name}", message=f'no file "{file}"')
+    doors: dict[str, GatewaySettings | ConsoleSettings] = {"gateway": settings.gateway, "console": settings.console}
+    for section, door in doors.items():
+        given = {"tls_certificate": door.tls_certificate, "tls_key": door.tls_key}
+        for name, partner in (("tls_certificate", "tls_key"), ("tls_key", "tls_certificate")):
+            file = given[name]
+            if file is None:
+                if given[partner] is not None:
+                    yield SettingProblem(
+                        path=f"{section}.{name}",
+                        message=f"required, because {section}.{partner} is set",
+                        rests_on=(f"{section}.{partner}",),
+                    )
+            elif not Path(file).is_file():
+                yield SettingProblem(path=f"{section}.{name}", message=f'no file "{file}"')
 
 
 def tls_files_are_fit(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
@@ -48,6 +52,17 @@ def tls_files_are_fit(settings: Settings, _: Mapping[str, str]) -> Iterator[Sett
         except OSError as error:
             yield SettingProblem(path=f"gateway.{name}", message=f"cannot be used: {error}")
             return
+
+
+def the_console_can_be_shown(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """The same of the console's."""
+    files = settings.console.tls_files
+    if files is None or not all(file is not None and Path(file).is_file() for file in (files.certificate, files.key)):
+        return
+    try:
+        door_context(files)
+    except OSError as error:
+        yield SettingProblem(path="console.tls_certificate", message=f"cannot be used: {error}")
 
 
 def client_certificates_can_be_checked(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:

@@ -34,7 +34,11 @@ class Operators:
     """The digests of operators' and viewers' keys; without any, every caller is `local` (loopback only,
     checked at start-up)."""
 
-    def __init__(self, digests: tuple[str, ...], viewer_digests: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, digests: tuple[str, ...], viewer_digests: tuple[str, ...] = (), *, has_issuer: bool = False
+    ) -> None:
+        """`has_issuer`: people may sign in without a key, so that nobody comes in unasked where there are none."""
+        self._has_issuer = has_issuer
         people = [(digest, OperatorRole.VIEWER) for digest in viewer_digests] + [
             (digest, OperatorRole.OPERATOR) for digest in digests
         ]
@@ -42,8 +46,8 @@ class Operators:
 
     @property
     def needs_key(self) -> bool:
-        """Whether a key is required."""
-        return bool(self._people)
+        """Whether a key is required, or that somebody has signed in."""
+        return bool(self._people) or self._has_issuer
 
     @property
     def digests(self) -> frozenset[bytes]:
@@ -56,7 +60,7 @@ class Operators:
         if key.strip().encode().startswith(ISSUED):
             # Also where no key is needed: a tenant's request, past a proxy perhaps, is not an operator's.
             raise Unauthenticated("This is the key of a project, and opens nothing here.")
-        if not self._people:
+        if not self.needs_key:
             return LOCAL
         if scheme.lower() != "bearer" or not key.strip():
             raise Unauthenticated("An operator key is required: send `Authorization: Bearer <key>`.")

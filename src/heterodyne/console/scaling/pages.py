@@ -63,6 +63,8 @@ class ScalingPage(Struct, frozen=True, kw_only=True):
     """All of it, the latest decisions first."""
 
     mode: str
+    leader: str | None = None  # the gateway that acts for all; None: none does, or it is not known which
+    apart: str = ""  # why it is not known what other gateways see; empty: it is
     models: tuple[ModelNowRow, ...]
     decisions: tuple[DecisionRow, ...]
 

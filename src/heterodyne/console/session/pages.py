@@ -11,6 +11,7 @@ class SessionPage(Struct, frozen=True, kw_only=True):
     who: str | None  # None: nobody is signed in
     role: OperatorRole | None
     needs_key: bool
+    issuer_url: str | None  # whom people may sign in with at `/sign-in`; None: with keys alone
     product: str  # the version
     gateway_url: str
 

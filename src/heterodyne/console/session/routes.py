@@ -1,8 +1,5 @@
 """Signing in with a key and out again: the browser keeps a cookie that scripts cannot read, we keep its digest."""
 
-import secrets
-import time
-
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -12,12 +9,12 @@ from heterodyne.console.admin_route import AdminRoute
 from heterodyne.console.errors import CrossSite, TooManySignIns
 from heterodyne.console.guard import Guard, check_same_site, read_body
 from heterodyne.console.render import answer
+from heterodyne.console.session.cookie import drop_cookie, open_session
 from heterodyne.console.session.pages import SessionPage, SignIn
 from heterodyne.domain.errors import Unauthenticated, UnknownHost
 from heterodyne.telemetry import log
 
 PATH = "/session"
-TOKEN_BYTES = 32
 SIGN_IN_BYTES_MAX = 4096
 
 _log = log.get("console")
@@ -78,10 +75,7 @@ class _SessionEndpoints:
         key = (await read_body(request, SignIn, SIGN_IN_BYTES_MAX)).key
         person = guard.by_key(request, f"Bearer {key}", how="session")
         response = answer(self._page(person))
-        if person.digest is not None:
-            token = secrets.token_urlsafe(TOKEN_BYTES)
-            guard.sessions.open(token, person.digest, time.monotonic())
-            response.headers["set-cookie"] = _cookie(guard, token, int(guard.sessions.whole_s))
+        open_session(guard, response, person)
         address = "" if request.client is None else request.client.host
         _log.info("signed_in", who=person.who, role=person.role, address=address)
         return response
@@ -92,22 +86,18 @@ class _SessionEndpoints:
         check_same_site(request)
         guard.sessions.close(request.cookies.get(guard.cookie, ""))
         response = answer(self._page(None))
-        response.headers["set-cookie"] = _cookie(guard, "", 0)
+        drop_cookie(guard, response)
         return response
 
     def _page(self, person: Person | None) -> SessionPage:
-        needs_key = self._guard.operators.needs_key
+        needs_key, issuer = self._guard.operators.needs_key, self._guard.issuer_url
         if person is None:
-            return SessionPage(who=None, role=None, needs_key=needs_key, product="", gateway_url="")
+            return SessionPage(who=None, role=None, needs_key=needs_key, issuer_url=issuer, product="", gateway_url="")
         return SessionPage(
             who=person.who,
             role=person.role,
             needs_key=needs_key,
+            issuer_url=issuer,
             product=__version__,
             gateway_url=self._gateway_url,
         )
-
-
-def _cookie(guard: Guard, token: str, age_s: int) -> str:
-    secure = "; Secure" if guard.is_behind_tls else ""
-    return f"{guard.cookie}={token}; Path=/; Max-Age={age_s}; HttpOnly; SameSite=Strict{secure}"

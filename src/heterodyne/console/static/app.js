@@ -50,7 +50,7 @@ function showSignIn() {
   document.title = "Sign in · Heterodyne";
   const main = mainElement();
   mount(app, main);
-  signIn(main, (signedIn) => {
+  signIn(main, session.issuer_url, (signedIn) => {
     session = signedIn;
     showFrame();
   });

@@ -8,6 +8,7 @@ HeterodyneError
 │   ├── ContextExceeded             400 context_length_exceeded
 │   ├── ContentBlocked              400 content_filter        a policy does not let it pass
 │   ├── Unauthenticated             401 invalid_api_key
+│   │   └── TokenRefused            401 invalid_token         of another issuer; the message says what is wrong of it
 │   ├── NotAllowed                  403 not_allowed           outside the scopes of the key
 │   │   └── KeyBlocked              403 key_blocked           for a time, by a policy against abuse
 │   ├── UnknownModel                404 model_not_found
@@ -32,6 +33,7 @@ HeterodyneError
 │   ├── Shed                        503 shed                  its tier gives way as the fleet fills
 │   ├── StoreUnavailable            503 store_unavailable     a store that must answer does not, and limits fail closed
 │   ├── GuardUnavailable            503 guard_unavailable     a guard that must be asked gives no verdict
+│   ├── IssuerUnavailable           503 issuer_unavailable  an issuer's keys are not known, and tokens wait for them
 │   ├── Draining                    503 draining
 │   ├── DeadlineExceeded            504 deadline_exceeded
 │   └── InternalError               500 internal_error
@@ -79,6 +81,7 @@ from heterodyne.domain.errors.caller import (
     NotCached,
     RequestTooSlow,
     SlowedDown,
+    TokenRefused,
     Unauthenticated,
     UnknownHost,
     UnknownModel,
@@ -101,6 +104,7 @@ from heterodyne.domain.errors.gateway import (
     Draining,
     GuardUnavailable,
     InternalError,
+    IssuerUnavailable,
     NoSpareCapacity,
     NotInTime,
     Overloaded,
@@ -151,6 +155,7 @@ __all__ = [
     "InternalError",
     "InvalidField",
     "InvalidSpec",
+    "IssuerUnavailable",
     "KeyBlocked",
     "LimitReached",
     "MalformedHttp",
@@ -172,6 +177,7 @@ __all__ = [
     "SlowedDown",
     "StoreInvalid",
     "StoreUnavailable",
+    "TokenRefused",
     "Turn",
     "Unauthenticated",
     "UnknownHost",

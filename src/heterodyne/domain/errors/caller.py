@@ -41,6 +41,16 @@ class Unauthenticated(CallerError):
     openai_type = "authentication_error"
 
 
+class TokenRefused(Unauthenticated):
+    """A token of another issuer that does not open; `reason` is a word for metrics."""
+
+    code = "invalid_token"
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
 class NotAllowed(CallerError):
     """The key is good, and not for this: another model, endpoint, class, region or size."""
 

@@ -71,6 +71,15 @@ class GuardUnavailable(GatewayError):
     turn = Turn.OPERATOR
 
 
+class IssuerUnavailable(GatewayError):
+    """The keys that a token has to be checked with are not known, as its issuer could not be asked."""
+
+    code = "issuer_unavailable"
+    status = 503
+    retryable = True
+    turn = Turn.OPERATOR
+
+
 class Draining(GatewayError):
     """This gateway is shutting down."""
 

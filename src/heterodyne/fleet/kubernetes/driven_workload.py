@@ -209,6 +209,11 @@ class DrivenWorkload:
         said = [str(one) for one in errors if one is not None] + [one.text for one in self._found.problems]
         raise DriverUnavailable(f"pools.{self.scaled.pool}: {self._object}: {'; '.join(said) or 'not read yet'}")
 
+    def take_told(self, count: int) -> None:
+        """What another scaler is told from now on."""
+        if count != self.told:
+            self._note_told(count)
+
     def _note_told(self, count: int) -> None:
         self.told = count
         metrics.replicas_told.set((self.scaled.pool,), count)

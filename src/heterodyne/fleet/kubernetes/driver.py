@@ -1,7 +1,7 @@
 """The fleet driver of a cluster: pools whose Deployment, StatefulSet or LeaderWorkerSet the autoscaler may scale."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from heterodyne.domain.errors import DriverUnavailable
 from heterodyne.domain.fleet import PoolName, ReplicaId
@@ -95,6 +95,13 @@ class KubernetesDriver:
         if workload.told is None:
             raise LookupError(f"pools.{pool}: its workload was not read yet")
         return workload.told
+
+    def take_told(self, counts: Mapping[PoolName, int]) -> None:
+        """What another gateway wants, which acts for all: scalers may ask any of them."""
+        for pool, count in counts.items():
+            workload = self._workloads.get(pool)
+            if workload is not None and workload.scaled.settings.kubernetes_scaler != "heterodyne":
+                workload.take_told(count)
 
     def _begin(self) -> None:
         if self._group is None:

@@ -59,6 +59,7 @@ class Keeping(NamedTuple):
     tags: tuple[str, ...]
     asked_at_s: float
     ttl_s: float
+    is_shared: bool
 
 
 class FoundAnswer(NamedTuple):
@@ -88,6 +89,7 @@ class AnswerCache:
         self._kept = KeptAnswers(0)
         self.semantic = SemanticCache(self._kept, chance)
         self.shared: SharedAnswers | None = None  # None: this worker keeps its own alone
+        self.shared_region: str | None = None  # where what is shared is; None: where we are
         self._flights = Flights()
 
     def configure(self, policy: CachePolicy, bytes_max: int) -> None:
@@ -246,7 +248,8 @@ class AnswerCache:
                 body, policy, caller, tenant_salt=tenant_salt, model=model, model_version=model_version
             )
         ttl_s = settings.ttl_s if control.ttl_s is None else min(control.ttl_s, settings.ttl_s)
-        return CacheMiss(
+        is_shared = self._may_share(routing_request)
+        miss = CacheMiss(
             request_key(body, tenant_salt=tenant_salt, model_version=model_version, path=request.operation),
             cache=policy.name,
             operation=request.operation,
@@ -261,9 +264,20 @@ class AnswerCache:
                     tags=(*settings.tags, *control.tags),
                     asked_at_s=self._wall_clock(),
                     ttl_s=ttl_s,
+                    is_shared=is_shared,
                 ),
             ),
         )
+        if not is_shared:  # nor is it looked for there: a key or a prompt's vector would tell of it
+            miss.was_shared = True
+            if look is not None:
+                look.was_shared = True
+        return miss
+
+    def _may_share(self, routing_request: RoutingRequest) -> bool:
+        """Whether what is asked and answered may be where others keep it."""
+        regions, region = routing_request.regions, self.shared_region
+        return regions is None or region is None or region in regions
 
     def _serve(
         self,
@@ -303,10 +317,10 @@ class AnswerCache:
         if answer is not None:
             self._kept.put(answer)
             self._note_size()
-            if self.shared is not None:
+            if self.shared is not None and keeping.is_shared:
                 self.shared.keep(answer, keeping.ttl_s)
         if miss.look is not None:
-            self.semantic.settled(miss.look, answer)
+            self.semantic.settled(miss.look, answer, is_shared=keeping.is_shared)
         self._flights.landed(miss.key, miss)
 
     def _answer(self, keeping: Keeping, miss: CacheMiss, body: bytes, usd: float) -> CachedAnswer:

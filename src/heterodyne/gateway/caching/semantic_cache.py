@@ -178,8 +178,9 @@ class SemanticCache:
         self._accounts.decided(look.cache, decider)
         return look.kept if decision.action is CacheAction.SERVE else None
 
-    def settled(self, look: SemanticLook, answer: CachedAnswer | None) -> None:
-        """What a replica said in its place, which is kept; None: it said nothing that is."""
+    def settled(self, look: SemanticLook, answer: CachedAnswer | None, *, is_shared: bool) -> None:
+        """What a replica said in its place, which is kept, and where `is_shared` where others keep theirs; None: it
+        said nothing that is."""
         decision, vector = look.decision, look.vector
         if decision is None or vector is None:
             return
@@ -190,7 +191,7 @@ class SemanticCache:
         if decision.reason is not AskReason.NO_CANDIDATE:
             self._compare(look, answer.body)
         self._add(look, vector, look.reading, answer)
-        if self.shared is not None:
+        if self.shared is not None and is_shared:
             self.shared.keep(look.fenced, look.settings.embedding_model, vector, answer)
 
     async def close(self) -> None:

@@ -5,6 +5,7 @@ from math import inf
 from typing import Final, final
 
 from heterodyne.fleet.kv_settings import KvStoreSettings
+from heterodyne.routing.fabric.ledger import KvLedger
 from heterodyne.routing.kv.chain import Chain
 from heterodyne.routing.kv.conversations import Conversations
 from heterodyne.routing.kv.held import KvTier
@@ -41,6 +42,7 @@ class KvFabric:
         "_stores",
         "_token_bytes",
         "conversations",
+        "ledger",
         "links",
         "stores",
     )
@@ -54,6 +56,7 @@ class KvFabric:
         self._token_bytes: dict[str, float] = {}  # as transfers have shown, by layout
         self._moving: dict[str, float] = {}  # bytes under way, by the replica or store that sends them
         self.conversations = Conversations()
+        self.ledger = KvLedger()
         self.links = KvLinks(self._prior)
         self.take(stores)
 

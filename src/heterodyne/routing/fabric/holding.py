@@ -17,8 +17,18 @@ class KvHolding:
     """Ends exactly once. A replica that computes the prompt has it in its sums from the start to the end."""
 
     __slots__ = (
-        *("_fabric", "_link", "_moved_tokens", "_prompt", "_request", "_sender", "_started_at_s", "_target"),
-        *("is_over", "plan"),
+        *(
+            "_fabric",
+            "_link",
+            "_moved_tokens",
+            "_plain_s",
+            "_prompt",
+            "_request",
+            "_sender",
+            "_started_at_s",
+            "_target",
+        ),
+        *("has_failed", "is_over", "plan"),
     )
 
     def __init__(self, request: RoutingRequest, plan: KvPlan, fabric: KvFabric, now_s: float) -> None:
@@ -29,6 +39,8 @@ class KvHolding:
         self._moved_tokens = plan.byte_count / fabric.token_bytes(target)
         self._started_at_s = now_s  # later: when the prompt was computed
         self._prompt: RoutingRequest | None = None  # of the replica that computes it, until it has
+        self._plain_s = plan.saved_s + plan.forecast.ttft_s  # with everything computed
+        self.has_failed = False
         self.is_over = False
         if plan.origin is STORE:
             self._link: KvLink = fabric.link_from_store(target)
@@ -78,10 +90,16 @@ class KvHolding:
         """It will not come: the link, or who was to send it, is left alone for a while."""
         if self.is_over:
             return
+        self.has_failed = True
         self._link.hear_failure(now_s)
         if self.plan.origin is STORE or self.plan.origin is HOST:
             self._fabric.remove(self._request, self._target, store=self.plan.store)
         self.release(now_s)
+
+    def enter(self, ttft_s: float) -> None:
+        """The first token came after so long, whatever became of the KV."""
+        ledger = self._fabric.ledger
+        ledger.enter(self.plan, plain_s=self._plain_s, ttft_s=ttft_s, has_arrived=not self.has_failed)
 
     def release(self, now_s: float) -> None:
         """Nobody waits for it any more."""

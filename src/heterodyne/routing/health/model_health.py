@@ -14,6 +14,7 @@ from heterodyne.routing.settings import RoutingSettings
 
 SLOTS: Final = 10  # of the window of retries; what is forgotten is forgotten a slot at a time
 QUEUED_S_MAX: Final = 60.0  # a rate limit that is back later is no reason to wait in a queue
+BUSY: Final = (FULL, PAUSED, RATE_LIMITED)
 CREDIT_MAX: Final = 10.0  # hedges that a quiet time may save up
 
 
@@ -142,6 +143,14 @@ class ModelHealth:
     def is_full(self) -> bool:
         """Whether some replica would be usable, held it not all that its operator allows, or its rate limit soon."""
         return any(one.is_crammed or 0.0 < one.rate_limit_wait_s < QUEUED_S_MAX for _, one in self._members)
+
+    def is_full_in(self, regions: frozenset[str], now_s: float, tokens: int) -> bool:
+        """Whether some replica in these regions only has enough to do now: what may go nowhere else waits for it, also
+        where a learned limit would send others elsewhere."""
+        return any(
+            replica.region in regions and one.may_take(now_s, tokens) in BUSY and one.rate_limit_wait_s < QUEUED_S_MAX
+            for replica, one in self._members
+        )
 
     @property
     def rate_limit_wait_s(self) -> float:

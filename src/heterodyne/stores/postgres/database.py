@@ -1,5 +1,6 @@
 """A PostgreSQL database: a pool of connections, each call under a timeout, and a schema of its own that is migrated."""
 
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Self
@@ -11,6 +12,7 @@ from heterodyne.domain.errors import StoreInvalid, StoreUnavailable
 from heterodyne.domain.url_secrets import without_secrets
 from heterodyne.stores.sql.migration import Migration, missing
 from heterodyne.stores.sql.schema.catalogue import MIGRATIONS
+from heterodyne.wire.tls.failures import failure_text
 
 SCHEMA = "heterodyne"
 CONNECTIONS_MAX = 8
@@ -137,6 +139,8 @@ def _where(url: str) -> str:
 
 def _reason(error: BaseException) -> str:
     """asyncpg's words have no secrets in them, those about an address aside; a timeout has no words."""
+    if isinstance(error, ssl.SSLError):  # some of them are ValueErrors, too
+        return failure_text(error)
     if isinstance(error, ValueError):
         return "its address cannot be read; write % and the two digits of its code for a sign such as / or @ in it"
     return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__

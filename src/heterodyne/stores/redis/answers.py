@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import SettingsInvalid, StoreUnavailable
+from heterodyne.stores.redis.why_away import why_away
 
 TIMEOUT_S: Final = 0.1  # a replica is asked instead
 CONNECTIONS_MAX: Final = 64
@@ -59,4 +60,4 @@ class RedisAnswers:
 
     def _away(self, error: Exception) -> StoreUnavailable:
         # The client's own words may hold the address, which may hold a password.
-        return StoreUnavailable(f"Redis, which keeps answers, does not answer ({type(error).__name__}).")
+        return StoreUnavailable(f"Redis, which keeps answers, does not answer ({why_away(error)}).")

@@ -12,6 +12,7 @@ from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import OperatorError, SettingsInvalid, StoreUnavailable
 from heterodyne.ports.leases import NO_WINDOW, LeaseAnswer, LeaseCall, LimitCounter
 from heterodyne.stores.leases.memory import GRACE_S, HOLDER_TTL_S
+from heterodyne.stores.redis.why_away import why_away
 
 TIMEOUT_S = 0.25
 CONNECTIONS_MAX = 64  # a worker makes one call at a time; a supervisor one for each of its workers
@@ -106,7 +107,7 @@ class RedisLeases:
     def _away(self, error: Exception) -> StoreUnavailable:
         # The client's own words may hold the address, which may hold a password.
         return StoreUnavailable(
-            f"Redis, which keeps the counters of limits, does not answer ({type(error).__name__}); "
+            f"Redis, which keeps the counters of limits, does not answer ({why_away(error)}); "
             f"it has {self._timeout_s * 1000:.0f} ms. Try again.",
             retry_after_s=1,
         )

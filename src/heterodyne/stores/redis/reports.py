@@ -9,9 +9,11 @@ import msgspec
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import SettingsInvalid, StoreUnavailable
 from heterodyne.ports.fleet_reports import ReportAnswer, ReportCall, ReportEntry
+from heterodyne.stores.redis.why_away import why_away
 
 TIMEOUT_S: Final = 0.5  # no request waits for it
 PREFIX: Final = "heterodyne:{fleet-1}:"  # the braces keep all keys in one slot of a cluster; 1 is the form of messages
+GATEWAYS: Final = "heterodyne:{gateways-1}:"  # of what their supervisors tell each other
 TTL_S: Final = 3.0  # of a worker that is not heard of
 GOSSIP_BACK_S: Final = 60.0  # what a worker that starts reads first: engines evict what is older
 GOSSIP_KEPT: Final = 256  # messages, of 64 KiB at most
@@ -90,7 +92,7 @@ class RedisReports:
 
     def _away(self, error: Exception) -> StoreUnavailable:
         # The client's own words may hold the address, which may hold a password.
-        return StoreUnavailable(f"Redis, where gateways leave their reports, does not answer ({type(error).__name__}).")
+        return StoreUnavailable(f"Redis, where gateways leave their reports, does not answer ({why_away(error)}).")
 
 
 def _entry(sender: bytes, version: bytes, age_ms: bytes, body: bytes | None) -> ReportEntry:

@@ -6,11 +6,12 @@ up takes nothing new, ends what it has, and only then is its driver asked for on
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from msgspec import structs
 
 from heterodyne.domain.errors import HeterodyneError
-from heterodyne.domain.fleet import PoolName, ReplicaId
+from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
 from heterodyne.domain.nearest import unknown_name
 from heterodyne.domain.replica_stage import ReplicaStage
 from heterodyne.ports.fleet_driver import DrivenPool, DrivenReplica, FleetDriver
@@ -25,6 +26,18 @@ FOLLOW_INTERVAL_S = 0.5
 _log = log.get("assembly")
 
 
+class OtherGateways(Protocol):
+    """Those that may have the same replicas of a driver."""
+
+    def may_end(self, driver: str) -> bool:
+        """Whether a replica of this driver may be ended from here now."""
+        ...
+
+    def is_left(self, driver: str, replica: ReplicaId) -> bool:
+        """Whether no other gateway has anything on it, and none will."""
+        ...
+
+
 class DrivenFleet:
     """One per supervisor."""
 
@@ -33,6 +46,8 @@ class DrivenFleet:
         self._drivers = tuple(drivers)
         self._pools: dict[PoolName, tuple[FleetDriver, DrivenPool]] = {}
         self._given_up: dict[ReplicaId, tuple[int, float]] = {}  # by which version, and until when it may take
+        self.emptied: frozenset[ReplicaId] = frozenset()  # of those, the ones that have nothing left from here
+        self.others: OtherGateways | None = None  # None: there are none
         self._tasks: list[asyncio.Task[None]] = []
         self._problems: dict[str, str] = {}  # by driver; none where it answers
         self._asked: dict[PoolName, int] = {}  # what each pool was asked for last from here
@@ -63,8 +78,13 @@ class DrivenFleet:
         """Why its driver does not answer; None: it does."""
         return self._problems.get(self.driver_of(pool) or "")
 
-    def take_settings(self) -> None:
-        """Others hold from now on, and may have other counts: that is no other scaler."""
+    def driver_of_replica(self, replica: ReplicaId) -> str | None:
+        """Who has started it; None: nobody from here."""
+        pools = [one.member.replica.pool for one in self._managed((replica,))]
+        return self.driver_of(pools[0]) if pools else None
+
+    def forget_asked(self) -> None:
+        """Other counts hold from now on, by other settings or another gateway: that is no other scaler."""
         self._asked.clear()
 
     def given_up(self) -> frozenset[ReplicaId]:
@@ -129,17 +149,19 @@ class DrivenFleet:
     async def _end_idle(self) -> None:
         """Those that were given up and have nothing left, or no time."""
         now_s = asyncio.get_running_loop().time()
+        emptied: set[ReplicaId] = set()
         done: dict[PoolName, list[ReplicaId]] = {}
         for managed in self._managed(tuple(self._given_up)):
             replica = managed.member.replica
             version, until_s = self._given_up[replica.id]
             is_idle = await self._fleet.workers.wait_idle(replica.id, version, 0.0)
-            if is_idle or now_s >= until_s:
+            if is_idle:
+                emptied.add(replica.id)
+            if self._may_end(replica, is_idle=is_idle, is_late=now_s >= until_s):
                 done.setdefault(replica.pool, []).append(replica.id)
                 _log.info("replica_given_up", replica=replica.id, is_idle=is_idle)
+        self.emptied = frozenset(emptied)
         for pool, leaving in done.items():
-            if pool not in self._pools:
-                continue  # its driver has not been seen yet
             driver, seen = self._pools[pool]
             count = max(0, seen.wanted - len(leaving))
             try:
@@ -150,6 +172,12 @@ class DrivenFleet:
                 continue  # after the next look it is tried again
             for id in leaving:
                 self._given_up.pop(id, None)
+
+    def _may_end(self, replica: Replica, *, is_idle: bool, is_late: bool) -> bool:
+        driver, others = self.driver_of(replica.pool), self.others
+        if driver is None or not (is_idle or is_late):
+            return False  # its driver has not been seen yet, or it still answers
+        return others is None or (others.may_end(driver) and (is_late or others.is_left(driver, replica.id)))
 
     def _take(self, driven: Iterable[DrivenReplica]) -> None:
         """The fleet becomes what the drivers have."""

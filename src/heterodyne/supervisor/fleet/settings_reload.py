@@ -10,7 +10,7 @@ from heterodyne.config.problems import SettingsProblems
 from heterodyne.config.settings import Settings
 
 # What was opened with them stays open: sockets, processes, files, pools of connections.
-RESTART_SECTIONS = ("stores", "books", "audit", "telemetry")
+RESTART_SECTIONS = ("sign_in", "stores", "books", "audit", "telemetry")
 RESTART_FIELDS = {
     "gateway": (
         "host",
@@ -27,7 +27,7 @@ RESTART_FIELDS = {
     ),
     "fleet": ("keda_host", "keda_port"),
     "alerts": ("is_on", "webhooks"),
-    "console": ("listens", "host", "port", "host_names", "is_behind_tls"),
+    "console": ("listens", "host", "port", "host_names", "is_behind_tls", "tls_certificate", "tls_key"),
     "endpoint_picker": (
         "listens",
         "host",

@@ -24,6 +24,7 @@ OWN = (
     metrics.abuse_keys,
     metrics.certificate_ends,
     metrics.leader,
+    metrics.reports_malformed,
     metrics.scaling_steps,
     metrics.scaling_needed,
     metrics.scaling_carried,

@@ -2,7 +2,7 @@
 
 Steps are written down, and what is not carried out, or is a hold, when it is another than the last. A driver that
 refuses, is away, or changes the same pool for somebody else leaves the fleet as it is; the next look decides by what it
-finds.
+finds. Of several gateways each decides, and the one that leads acts.
 """
 
 import asyncio
@@ -26,9 +26,10 @@ from heterodyne.planning.scaling.state import ScalingState
 from heterodyne.planning.scaling.told_wait import told_wait
 from heterodyne.supervisor.scaling import meters
 from heterodyne.supervisor.scaling.memory import ScalingMemory
-from heterodyne.supervisor.scaling.observer import ModelObserver
+from heterodyne.supervisor.scaling.observer import Elsewhere, ModelObserver
 from heterodyne.supervisor.scaling.rules import scaled_pools, scaling_rules
 from heterodyne.supervisor.scaling.scaled_fleet import NOBODY, ScaledFleet
+from heterodyne.supervisor.scaling.shared import SharedScaling
 from heterodyne.telemetry import log
 
 TICK_S = 0.25  # between two looks at whether a request is held
@@ -58,6 +59,7 @@ class Autoscaler:
         settings: Callable[[], Settings],
         fleet: ScaledFleet,
         memory: ScalingMemory,
+        shared: SharedScaling,
         *,
         wall_clock: Callable[[], float] = time.time,
         clock: Callable[[], float] = time.monotonic,
@@ -65,6 +67,7 @@ class Autoscaler:
         self._settings = settings
         self._fleet = fleet
         self._memory = memory
+        self._shared = shared
         self._wall_clock = wall_clock
         self._clock = clock  # that workers go by
         self._observers: dict[str, ModelObserver] = {}
@@ -81,6 +84,7 @@ class Autoscaler:
         try:
             while True:
                 now_s = self._wall_clock()
+                self._shared.follow(self._settings().autoscaling.drain_timeout_s)
                 if now_s >= looks_at_s or self._is_woken():
                     await self.look(now_s)
                     looks_at_s = now_s + self._settings().autoscaling.interval_s
@@ -114,6 +118,8 @@ class Autoscaler:
         decisions = [one for one in reversed(self._memory.decisions) if model in {None, one.model}]
         return ScalingPage(
             mode=settings.autoscaling.mode,
+            leader=self._shared.leader(),
+            apart=self._shared.unknown(),
             models=tuple(
                 self._row(name, self._latest[name]) for name in models if name in self._latest and model in {None, name}
             ),
@@ -125,8 +131,7 @@ class Autoscaler:
         models = scaled_pools(self._settings())
         if model is not None and model not in models:
             raise unknown_name("model that grows and shrinks", model, models)
-        chosen = set(models) if model is None else {model}
-        self._memory.paused = self._memory.paused | chosen if is_paused else self._memory.paused - chosen
+        self._shared.pause(models if model is None else (model,), is_paused=is_paused)
         self._memory.save()
         return Paused(paused=tuple(sorted(self._memory.paused)))
 
@@ -154,24 +159,30 @@ class Autoscaler:
     def _is_woken(self) -> bool:
         """Whether a request has begun to be held since the last look."""
         held = {model for view in self._fleet.views() for model, demand in view.demand.items() if demand.held}
+        held |= self._shared.held_models()
         before, self._held = self._held, held
         return bool(held - before)
 
     async def _look_at(self, model: str, tables: dict[PoolName, PoolScaling], settings: Settings, now_s: float) -> None:
-        speed = settings.autoscaling.speed
+        speed, elsewhere = settings.autoscaling.speed, Elsewhere()
+        if self._shared.is_shared(tables):
+            if self._shared.unknown():
+                return  # what comes meanwhile counts as soon as it is known
+            elsewhere = Elsewhere(demand=self._shared.demand(model), in_flight=self._shared.in_flight())
         rules = scaling_rules(settings, tables, self._fleet.pictures(), self._fleet.driven.pools())
         observer = self._observers.setdefault(model, ModelObserver(model))
-        seen = observer.observe(now_s * speed, self._fleet.views(), self._fleet.members(tuple(tables), speed))
+        members = self._fleet.members(tuple(tables), speed)
+        seen = observer.observe(now_s * speed, self._fleet.views(), members, elsewhere)
         decision = scale(rules, self._memory.states.get(model, ScalingState()), seen)
         self._memory.states[model] = decision.state
         self._latest[model] = _Latest(seen=seen, rules=rules, decision=decision, speed=speed)
         self._yield_to_others(model, tables, now_s)
-        idle = self._why_idle(model, settings, now_s)
         steps = []
         for action in decision.actions:
             outcome = ""
             if action.kind is not ActionKind.HOLD:
-                outcome = idle or await self._fleet.carry_out(action, seen, settings.autoscaling.drain_timeout_s)
+                outcome = self._why_idle(model, settings, now_s, action.kind)  # before each, as leadership ends
+                outcome = outcome or await self._fleet.carry_out(action, seen, settings.autoscaling.drain_timeout_s)
             steps.append(
                 StepRow(
                     kind=action.kind,
@@ -186,14 +197,18 @@ class Autoscaler:
             )
         self._write_down(model, tuple(steps), decision, settings.autoscaling)
 
-    def _why_idle(self, model: str, settings: Settings, now_s: float) -> str:
-        """Why nothing is carried out; empty: it is."""
+    def _why_idle(self, model: str, settings: Settings, now_s: float, kind: ActionKind) -> str:
+        """Why a step is not carried out; empty: it is."""
         if settings.autoscaling.mode != ACT:
             return f'autoscaling.mode is "{settings.autoscaling.mode}"'
         if model in self._memory.paused:
             return "an operator has paused it"
         until_s, whom = self._yields.get(model, (0.0, ""))
-        return whom if now_s < until_s else ""
+        if now_s < until_s:
+            return whom
+        if not self._shared.is_shared(scaled_pools(settings).get(model, ())):
+            return ""
+        return self._shared.why_idle() or (self._shared.why_kept() if kind is ActionKind.DRAIN else "")
 
     def _yield_to_others(self, model: str, tables: dict[PoolName, PoolScaling], now_s: float) -> None:
         """Another that changes the same pool is left alone with it for a while: two would undo each other's steps."""

@@ -9,9 +9,11 @@ from heterodyne.domain.fleet import Health, PoolName, ReplicaId
 from heterodyne.domain.replica_stage import ReplicaStage
 from heterodyne.gateway.demand_tally import DemandSeen
 from heterodyne.planning.scaling.observation import Observation, PoolObservation, ScaledReplica
+from heterodyne.supervisor.gateways.gateway_report import ModelDemand
 from heterodyne.supervisor.workers.view import WorkerView
 
 PROMPT_MEAN_S = 60.0  # over which the mean length of prompts moves
+OTHERS_MAX = 1000  # workers of other gateways whose sums are remembered
 NONE_SEEN = DemandSeen()
 
 
@@ -25,17 +27,14 @@ class MemberSeen(Struct, frozen=True, kw_only=True):
     taken_at_s: float | None = None
 
 
-class _Sums(Struct, frozen=True, kw_only=True):
-    """Of one model and worker, at one look."""
+class Elsewhere(Struct, frozen=True, kw_only=True):
+    """What other gateways have seen of one model."""
 
-    demand: DemandSeen
-    in_flight: int
+    demand: Mapping[str, ModelDemand] = {}  # by gateway and worker
+    in_flight: Mapping[ReplicaId, int] = {}
 
-    @property
-    def come(self) -> int:
-        """All that has ever come, as far as this worker knows."""
-        demand = self.demand
-        return demand.ended + demand.refused + demand.queued + self.in_flight
+
+NOWHERE_ELSE = Elsewhere()
 
 
 class ModelObserver:
@@ -43,13 +42,18 @@ class ModelObserver:
 
     def __init__(self, model: str) -> None:
         self._model = model
-        self._sums: dict[tuple[str, int], _Sums] = {}  # by worker and process
+        self._sums: dict[str, ModelDemand] = {}  # by worker and process
+        self._others: dict[str, ModelDemand] = {}  # the same of other gateways, those not heard of now too
         self._looked_at_s: float | None = None
         self._prompt_mean: float | None = None  # None: no prompt has been seen
         self._started: dict[PoolName, set[tuple[ReplicaId, float]]] = {}  # lives that have been seen ready
 
     def observe(
-        self, now_s: float, views: Sequence[WorkerView], pools: Mapping[PoolName, Sequence[MemberSeen]]
+        self,
+        now_s: float,
+        views: Sequence[WorkerView],
+        pools: Mapping[PoolName, Sequence[MemberSeen]],
+        elsewhere: Elsewhere = NOWHERE_ELSE,
     ) -> Observation:
         """What has happened since the last look, and what there is.
 
@@ -57,10 +61,10 @@ class ModelObserver:
         """
         span_s = 1.0 if self._looked_at_s is None else max(0.1, now_s - self._looked_at_s)
         self._looked_at_s = now_s
-        arrivals, ended, more = self._grown(views)
-        demands = [view.demand.get(self._model, NONE_SEEN) for view in views]
+        arrivals, ended, more = self._grown(views, elsewhere.demand)
+        seen = (*self._sums.values(), *elsewhere.demand.values())
         loads = _loads(views)
-        told = [self._pool(name, members, views, now_s) for name, members in pools.items()]
+        told = [self._pool(name, members, views, elsewhere, now_s) for name, members in pools.items()]
         engines = [loads[member.id].waiting or 0 for those in pools.values() for member in those if member.id in loads]
         return Observation(
             at_s=now_s,
@@ -72,21 +76,25 @@ class ModelObserver:
             cached_tokens=more.cached_tokens,
             late=more.late + more.refused,
             risk=more.risk,
-            in_flight=sum(one.in_flight for one in self._sums.values()),
-            waiting=sum(one.queued for one in demands) + sum(engines),
-            held=sum(one.held for one in demands) + (0 if any(pools.values()) else more.refused),
+            in_flight=sum(one.in_flight for one in seen),
+            waiting=sum(one.seen.queued for one in seen) + sum(engines),
+            held=sum(one.seen.held for one in seen) + (0 if any(pools.values()) else more.refused),
             pools=tuple(told),
         )
 
-    def _grown(self, views: Sequence[WorkerView]) -> tuple[int, int, DemandSeen]:
-        """Arrivals, ends, and all the sums, since the last look; a worker that is new brings all it has seen."""
-        sums = {(view.name, view.pid): self._of(view) for view in views}
+    def _grown(self, views: Sequence[WorkerView], others: Mapping[str, ModelDemand]) -> tuple[int, int, DemandSeen]:
+        """Arrivals, ends, and all the sums, since the last look; a worker that is new brings all it has seen, if it is
+        of this gateway: others may only now be heard of."""
+        sums = demands_of(self._model, views)
         pairs = [(one, self._sums.get(key)) for key, one in sums.items()]
         # At the first look of all there is no telling when those came that are there.
         if not self._sums:
             pairs = [(one, one) for one in sums.values()]
         self._sums = sums
-        more = [_less(one.demand, NONE_SEEN if before is None else before.demand) for one, before in pairs]
+        pairs += [(one, self._others.get(key, one)) for key, one in others.items()]
+        silent = {key: one for key, one in self._others.items() if key not in others}
+        self._others = dict([*silent.items(), *others.items()][-OTHERS_MAX:])
+        more = [_less(one.seen, NONE_SEEN if before is None else before.seen) for one, before in pairs]
         whole = DemandSeen(
             ended=sum(one.ended for one in more),
             refused=sum(one.refused for one in more),
@@ -99,11 +107,6 @@ class ModelObserver:
         come = sum(one.come - (0 if before is None else before.come) for one, before in pairs)
         return max(0, come), whole.ended + whole.refused, whole
 
-    def _of(self, view: WorkerView) -> _Sums:
-        models = {one.id: one.model for one in view.fleet.replicas}
-        in_flight = sum(n for id, n in view.in_flight_by_replica.items() if models.get(id) == self._model)
-        return _Sums(demand=view.demand.get(self._model, NONE_SEEN), in_flight=in_flight)
-
     def _mean_prompt(self, more: DemandSeen, ended: int, span_s: float) -> float:
         if ended and more.prompt_tokens:
             mean = more.prompt_tokens / ended
@@ -112,15 +115,20 @@ class ModelObserver:
         return self._prompt_mean or 0.0
 
     def _pool(
-        self, name: PoolName, members: Sequence[MemberSeen], views: Sequence[WorkerView], now_s: float
+        self,
+        name: PoolName,
+        members: Sequence[MemberSeen],
+        views: Sequence[WorkerView],
+        elsewhere: Elsewhere,
+        now_s: float,
     ) -> PoolObservation:
-        ready, loads = _ready_everywhere(views), _loads(views)
+        ready, loads, in_flight = _ready_everywhere(views), _loads(views), in_flight_of(views)
         replicas = tuple(
             ScaledReplica(
                 id=one.id,
                 stage=_stage(one, ready),
                 asked_at_s=one.asked_at_s,
-                in_flight=sum(view.in_flight_by_replica.get(one.id, 0) for view in views),
+                in_flight=in_flight.get(one.id, 0) + elsewhere.in_flight.get(one.id, 0),
                 taken_at_s=one.taken_at_s,
             )
             for one in members
@@ -144,6 +152,27 @@ class ModelObserver:
         known = self._started.get(name)
         self._started[name] = ((known or set()) | ready) & {(one.id, one.asked_at_s) for one in members}
         return tuple(now_s - asked_at_s for _, asked_at_s in (set() if known is None else ready - known))
+
+
+def demands_of(model: str, views: Sequence[WorkerView]) -> dict[str, ModelDemand]:
+    """By worker and process, what each has seen of one model."""
+    found = {}
+    for view in views:
+        models = {one.id: one.model for one in view.fleet.replicas}
+        in_flight = sum(n for id, n in view.in_flight_by_replica.items() if models.get(id) == model)
+        seen = view.demand.get(model, NONE_SEEN)
+        found[f"{view.name} {view.pid}"] = ModelDemand(seen=seen, in_flight=in_flight)
+    return found
+
+
+def in_flight_of(views: Sequence[WorkerView]) -> dict[ReplicaId, int]:
+    """Of all workers, on each replica that has any."""
+    sums: dict[ReplicaId, int] = {}
+    for view in views:
+        for id, count in view.in_flight_by_replica.items():
+            if count:
+                sums[id] = sums.get(id, 0) + count
+    return sums
 
 
 def _stage(one: MemberSeen, ready: frozenset[ReplicaId]) -> ReplicaStage:

@@ -24,6 +24,7 @@ class ScaledFleet(Struct, frozen=True, kw_only=True, eq=False):
     replicas: Callable[[], Sequence[Replica]]  # as workers have them
     views: Callable[[], Sequence[WorkerView]]
     take_wakes: Callable[[Mapping[str, Wake]], None]  # to the workers
+    take_told: Callable[[Mapping[PoolName, int]], None] = lambda _: None  # to scalers that ask this gateway
 
     def members(self, pools: Sequence[PoolName], speed: float) -> dict[PoolName, tuple[MemberSeen, ...]]:
         """Those of a driver, as it has them, and those of URLs; times pass at this speed."""

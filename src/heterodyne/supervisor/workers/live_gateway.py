@@ -30,6 +30,7 @@ from heterodyne.gateway.request_handler import RequestHandler
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.server import GatewayServer
 from heterodyne.gateway.upstream import Upstream
+from heterodyne.identity.token_issuers import TokenIssuers
 from heterodyne.routing.health.fleet_health import FleetHealth
 from heterodyne.safety.abuse.policy import AbusePolicies
 from heterodyne.safety.policy import GuardPolicy
@@ -61,11 +62,13 @@ class LiveGateway:
         explainer: Explainer,
         answer_cache: AnswerCache,
         cascades: CascadeGate,
+        tokens: TokenIssuers,
         console_key_sha256: str = "",
         version: int = 0,
     ) -> None:
         self.settings = settings
         self._console_key_sha256 = console_key_sha256
+        self._tokens = tokens
         self.tenants = tenants
         self.server = server
         self.version = version  # of the fleet it works by
@@ -85,6 +88,7 @@ class LiveGateway:
         self._drops: tuple[CacheDrop, ...] = ()
         self._cascades = cascades
         answer_cache.semantic.ask = cascades.ask = server.ask
+        tokens.on_withdrawn = self._take_callers
         self._take_policies(settings)
 
     def apply(
@@ -101,8 +105,8 @@ class LiveGateway:
         before, self.settings, self.version = self.settings, settings, version
         self.tenants = tenants or self.tenants
         admission, upstream = settings.admission, self._upstream
-        callers = caller_ring(settings, self.tenants, self._console_key_sha256)
-        self._request_handler.callers = callers
+        self._tokens.configure(settings.issuers)
+        self._take_callers()
         self._request_handler.host_names = host_names(settings, self.tenants)
         if any(getattr(settings, name) != getattr(before, name) for name in POLICIES):
             self._take_policies(settings)
@@ -151,6 +155,10 @@ class LiveGateway:
         if drops != self._drops:
             self._drops = drops
             self._answer_cache.take_drops(drops)
+
+    def _take_callers(self) -> None:
+        """Whose keys and tokens open from now on; who was let in before is looked at again."""
+        self._request_handler.callers = caller_ring(self.settings, self.tenants, self._tokens, self._console_key_sha256)
 
     def _take_policies(self, settings: Settings) -> None:
         """What looks at texts and at their use, keeps answers, and lets cheap models try."""
@@ -239,7 +247,9 @@ def _forget_gauges(gone: Iterable[Replica]) -> None:
             metrics.engine_connections.forget((replica.id, state))
 
 
-def caller_ring(settings: Settings, tenants: TenantSnapshot, console_key_sha256: str = "") -> CallerRing:
+def caller_ring(
+    settings: Settings, tenants: TenantSnapshot, tokens: TokenIssuers, console_key_sha256: str = ""
+) -> CallerRing:
     """Whose keys open; where there never was a key, and none is required, no caller needs one."""
     admission = settings.admission
     return CallerRing(
@@ -250,6 +260,7 @@ def caller_ring(settings: Settings, tenants: TenantSnapshot, console_key_sha256:
         batch_price_by_tier=settings.batches.price_by_tier,
         console_digest=console_key_sha256,
         certificates=_certificate_rules(settings),
+        tokens=tokens if settings.issuers else None,
     )
 
 
@@ -269,4 +280,4 @@ def _has_keys(settings: Settings, tenants: TenantSnapshot) -> bool:
     """To revoke the last key, or to disable its project, must not open the gateway to all."""
     admission = settings.admission
     is_issued = tenants.has_keys or bool(tenants.callers)
-    return admission.requires_key or bool(admission.api_keys_sha256) or is_issued
+    return admission.requires_key or bool(admission.api_keys_sha256) or bool(settings.issuers) or is_issued

@@ -54,6 +54,15 @@ def test_own_prices_and_sellers_decide_the_order() -> None:
     assert 'did you mean "azure"' in result.stderr
 
 
+def test_spot_machines_of_which_nothing_is_known_are_named() -> None:
+    said = [*ASK, "--spot", "--spot-interruptions", "h100=2"]
+    plain, counted = (CliRunner().invoke(cli, words).stdout.splitlines()[-1] for words in (said[:-2], said))
+    assert plain.startswith("as if they were never taken back: ")
+    assert "h100-sxm" in plain
+    assert "h100-sxm" not in counted
+    assert "--spot-interruptions" in counted
+
+
 def test_an_unknown_precision_names_the_nearest() -> None:
     result = CliRunner().invoke(cli, [*ASK, "--precision", "fp9"])
     assert result.exit_code == 2

@@ -7,14 +7,17 @@ from heterodyne.config.checks.catalogue import Check
 from heterodyne.config.settings import Settings
 from heterodyne.fleet.scaling_settings import ScalingSettings
 from heterodyne.fleet.settings import PoolSettings
+from heterodyne.stores.settings import StoreSettings
 
+ALONE = StoreSettings()
 COMMAND = ("serve-it", "--port", "{port}")
 
 
-def found(check: Check, *, acts: bool = False, **pool: object) -> list[str]:
+def found(check: Check, *, acts: bool = False, stores: StoreSettings = ALONE, **pool: object) -> list[str]:
     mode = "act" if acts else "dry-run"
     settings = Settings(
         autoscaling=ScalingSettings(mode=mode),
+        stores=stores,
         pools={"p": PoolSettings(model="m", **pool)},  # type: ignore[arg-type]
     )
     return [str(problem) for problem in check(settings, {})]
@@ -47,6 +50,24 @@ def test_replicas_of_urls_cannot_be_started_but_may_be_reckoned_with() -> None:
     assert not found(check, acts=True, command=COMMAND, autoscaling={"requests_per_s": 2})
     driven = {"discover": "kubernetes", "kubernetes_workload": "deployment/chat"}
     assert not found(check, acts=True, autoscaling={"requests_per_s": 2}, **driven)
+
+
+def test_gateways_that_scale_a_cluster_together_share_a_database() -> None:
+    check = scaling_checks.gateways_that_scale_together_know_who_leads
+    pool = {
+        "autoscaling": {"requests_per_s": 2},
+        "discover": "kubernetes",
+        "kubernetes_workload": "deployment/chat",
+    }
+    told = StoreSettings(fleet_url="redis://fleet:6379")
+    (problem,) = found(check, acts=True, stores=told, **pool)  # type: ignore[arg-type]
+    assert problem.startswith("stores.url: ")
+    assert found(check, acts=True, stores=told, command=COMMAND, runs_on="ray", autoscaling={"requests_per_s": 2})
+    assert not found(check, stores=told, **pool)  # type: ignore[arg-type]
+    assert not found(check, acts=True, **pool)  # type: ignore[arg-type]
+    shared = StoreSettings(url="postgresql://db/x", fleet_url="redis://fleet:6379")
+    assert not found(check, acts=True, stores=shared, **pool)  # type: ignore[arg-type]
+    assert not found(check, acts=True, stores=told, command=COMMAND, autoscaling={"requests_per_s": 2})
 
 
 def test_a_command_says_where_it_listens() -> None:

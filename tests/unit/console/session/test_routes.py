@@ -56,6 +56,7 @@ async def test_before_signing_in_nothing_is_said_but_that_a_key_is_needed() -> N
         "who": None,
         "role": None,
         "needs_key": True,
+        "issuer_url": None,
         "product": "",
         "gateway_url": "",
     }

@@ -10,6 +10,7 @@ from heterodyne.domain.errors import UnknownName
 from heterodyne.planning.scaling.action import ActionKind, ScalingReason
 from heterodyne.supervisor.scaling.autoscaler import Autoscaler
 from heterodyne.supervisor.scaling.memory import ScalingMemory
+from heterodyne.supervisor.scaling.shared import SharedScaling
 from tests.support.driven_fleets import CHAT, MODEL, DrivenBench
 
 LOOK_S = 10.0
@@ -17,7 +18,8 @@ LOOK_S = 10.0
 
 def scaler_of(bench: DrivenBench, folder: Path) -> Autoscaler:
     memory = ScalingMemory(folder / "autoscaling.msgpack")
-    return Autoscaler(lambda: bench.settings, bench.fleet, memory, wall_clock=lambda: bench.now_s)
+    shared = SharedScaling(bench.fleet, memory, wall_clock=lambda: bench.now_s)
+    return Autoscaler(lambda: bench.settings, bench.fleet, memory, shared, wall_clock=lambda: bench.now_s)
 
 
 async def pass_time(bench: DrivenBench, scaler: Autoscaler, seconds: float, requests_per_s: float) -> None:

@@ -1,5 +1,6 @@
 """Rows of one moment become what the data plane reads: one caller per key that works."""
 
+from heterodyne.domain.issued_token import stand_in_of
 from heterodyne.domain.tenant import Caller, Key, Level, Limits, Organisation, Project, Scopes, TenantSnapshot
 
 NO_LIMITS = Limits()
@@ -39,11 +40,21 @@ def snapshot_of(
     return TenantSnapshot(
         version=version,
         callers=callers,
+        projects=tuple(
+            _caller(_no_key(project), project, payers[project.organisation], salt)
+            for project, salt in tenants.values()
+            if not project.problem and not payers[project.organisation].problem
+        ),
         has_keys=has_keys,
         unreadable=tuple(unreadable),
         problems=tuple(f"{name}: {row.problem}" for name, row in rows if row.problem)[:NAMED_MAX],
         unread=tuple(f"{name}: {field}" for name, row in rows for field in row.unread)[:NAMED_MAX],
     )
+
+
+def _no_key(project: Project) -> Key:
+    """What tokens bring in place of one: nothing but the project's own limits and scopes."""
+    return Key(id=stand_in_of(project.id), project=project.id, secret_sha256="")
 
 
 def _caller(key: Key, project: Project, organisation: Organisation, salt: bytes) -> Caller:

@@ -1,0 +1,1 @@
+"""Replicas that are started by commands: on hosts over SSH, or as jobs of Slurm."""

@@ -1,0 +1,1 @@
+"""What the supervisors of gateways that share a fleet tell each other."""
