@@ -31,7 +31,7 @@ class KvTicket(Protocol):
         """It is given up."""
 
 
-class HandOver:
+class SimulatedHandOver:
     """From the decision until the KV has come, or is given up."""
 
     __slots__ = ("job", "plan", "source", "stage", "target", "ticket", "tokens", "transfer")

@@ -12,7 +12,7 @@ from typing import Final
 from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.physics.replica.job import Job
 from heterodyne.routing.routing_choice import KvPlan
-from heterodyne.simulator.hand_over import HandOver, HandOverStage
+from heterodyne.simulator.hand_over import HandOverStage, SimulatedHandOver
 from heterodyne.simulator.kv.link_change import LinkChange
 from heterodyne.simulator.kv.simulated_store import SimulatedStore, StoreWrite
 from heterodyne.simulator.kv.transfers import Port, Transfer, Transfers
@@ -43,14 +43,14 @@ class HandOvers:
         self._hash_tokens = fleet.hash_tokens
         self._stores = stores
         self._transfers = Transfers()
-        self._by_job: dict[int, HandOver] = {}
-        self._deadlines: list[tuple[float, int, HandOver]] = []
+        self._by_job: dict[int, SimulatedHandOver] = {}
+        self._deadlines: list[tuple[float, int, SimulatedHandOver]] = []
         self._changes = sorted(changes, key=lambda one: one.at_s, reverse=True)
         self._wakes_at_s = inf
         self._order = 0
         self._wait()
 
-    def start(self, hand_over: HandOver, now_s: float) -> None:
+    def start(self, hand_over: SimulatedHandOver, now_s: float) -> None:
         """A request begins that has its KV from elsewhere."""
         job, plan, source = hand_over.job, hand_over.plan, hand_over.source
         self._by_job[job.id] = hand_over
@@ -108,13 +108,13 @@ class HandOvers:
                 self._give_up(hand_over, now_s)
         self._wait()
 
-    def _ask_memory(self, hand_over: HandOver, now_s: float) -> None:
+    def _ask_memory(self, hand_over: SimulatedHandOver, now_s: float) -> None:
         target = hand_over.target
         target.expect(hand_over.job, now_s)
         self.move(target, now_s)
         self._push(target)
 
-    def _move(self, hand_over: HandOver, now_s: float) -> None:
+    def _move(self, hand_over: SimulatedHandOver, now_s: float) -> None:
         """It has its memory; what is no longer held where it was thought to be is not brought."""
         held, source = self._held(hand_over, now_s)
         job, target = hand_over.job, hand_over.target
@@ -132,7 +132,7 @@ class HandOvers:
         byte_count = (held - own) * target.kv.token_bytes
         hand_over.transfer = self._transfers.start(source, into, byte_count, hand_over, now_s)
 
-    def _held(self, hand_over: HandOver, now_s: float) -> tuple[int, Port | None]:
+    def _held(self, hand_over: SimulatedHandOver, now_s: float) -> tuple[int, Port | None]:
         """Tokens there are to be had, and the port they come out of."""
         job, plan, source = hand_over.job, hand_over.plan, hand_over.source
         match plan.origin:
@@ -164,12 +164,12 @@ class HandOvers:
         if isinstance(word, StoreWrite):
             word.store.end_write(word.blocks, now_s)
             return
-        assert isinstance(word, HandOver)
+        assert isinstance(word, SimulatedHandOver)
         self.arrived += 1
         word.ticket.kv_arrived(now_s, transfer.byte_count)
         self._ask(word, word.tokens, now_s)
 
-    def _give_up(self, hand_over: HandOver, now_s: float) -> None:
+    def _give_up(self, hand_over: SimulatedHandOver, now_s: float) -> None:
         """It is late, or not there: the prompt is computed by the replica that answers."""
         self.failed += 1
         hand_over.ticket.kv_failed(now_s)
@@ -179,7 +179,7 @@ class HandOvers:
             hand_over.source.machine.cancel(hand_over.job.id)
         self._ask(hand_over, 0, now_s)
 
-    def _ask(self, hand_over: HandOver, tokens: int, now_s: float) -> None:
+    def _ask(self, hand_over: SimulatedHandOver, tokens: int, now_s: float) -> None:
         """The engine that answers is asked, with so many tokens in its memory."""
         job, source, target = hand_over.job, hand_over.source, hand_over.target
         hand_over.stage = HandOverStage.OVER

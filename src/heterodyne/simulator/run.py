@@ -31,7 +31,7 @@ from heterodyne.simulator.batch import SimulatedLines, is_line
 from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.gateways import try_gateways
 from heterodyne.simulator.growing_fleet import GrowingFleet
-from heterodyne.simulator.hand_over import HandOver
+from heterodyne.simulator.hand_over import SimulatedHandOver
 from heterodyne.simulator.hand_overs import KV_WAKES, HandOvers
 from heterodyne.simulator.kv.wiring import store_settings, stores_of
 from heterodyne.simulator.replica import SimulatedReplica
@@ -221,7 +221,7 @@ class _Run:
         job = request.job
         if plan is not None:
             source = None if plan.source is None else self._fleet.of(plan.source.replica)
-            self._hand_overs.start(HandOver(job, plan, source, replica, ticket), now_s)
+            self._hand_overs.start(SimulatedHandOver(job, plan, source, replica, ticket), now_s)
             return
         woke_at_s = replica.wake_at_s
         replica.submit(job, now_s)

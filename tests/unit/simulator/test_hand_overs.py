@@ -9,7 +9,7 @@ from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
 from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.physics.replica.job import Job
 from heterodyne.routing.routing_choice import KvPlan
-from heterodyne.simulator.hand_over import HandOver
+from heterodyne.simulator.hand_over import SimulatedHandOver
 from heterodyne.simulator.hand_overs import KV_WAKES, PATIENCE, PATIENCE_S, HandOvers
 from heterodyne.simulator.kv.held_blocks import HeldBlocks
 from heterodyne.simulator.kv.link_change import LinkChange
@@ -67,7 +67,7 @@ class Rig:
             store="shelf",
         )
         source = self.replicas[0] if origin in (KvOrigin.PEER, KvOrigin.PREFILL) else None
-        self.hand_overs.start(HandOver(one, plan, source, self.replicas[1], self.ticket), 0.0)
+        self.hand_overs.start(SimulatedHandOver(one, plan, source, self.replicas[1], self.ticket), 0.0)
 
     def run(self) -> None:
         while self.events:
