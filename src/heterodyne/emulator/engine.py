@@ -10,7 +10,7 @@ from heterodyne.emulator.adapters import EmulatedAdapters
 from heterodyne.emulator.answer_format import ChatFormat, CompletionFormat
 from heterodyne.emulator.faults import Faults, Poor, Share
 from heterodyne.emulator.generation import Breakage, ExtraFields, Generation, Planned
-from heterodyne.emulator.kv_exchange import EmulatedKvExchange
+from heterodyne.emulator.kv_exchange import KvExchange
 from heterodyne.emulator.observations import Life, Observations
 from heterodyne.emulator.order import EmulatorOrder
 from heterodyne.emulator.replica_clock import ReplicaClock
@@ -61,7 +61,7 @@ class EmulatedEngine:
         machine = machine_of(order.layout, order.found.profile, order.scheduling, speculation=order.speculation)
         self.clock = ReplicaClock(machine, self._on_step, loop=loop, speed=order.speed)
         self.machine = machine
-        self.kv = EmulatedKvExchange(order, machine, loop=loop, faults=lambda: self._faults)
+        self.kv = KvExchange(order, machine, loop=loop, faults=lambda: self._faults)
         self.slots = EmulatedSlots(order, machine)
         self._answers: dict[int, tuple[Generation, int]] = {}  # by job: the answer, and which of its sequences
         self._left: dict[int, Planned] = {}  # cancelled since the last step, whose events may still name their blocks
