@@ -38,29 +38,27 @@ def slo_outlook(forecast: Forecast) -> int:
 
 
 def forecast_on(
-    state: ReplicaState,
-    request: RoutingRequest,
-    cached_tokens: float,
-    now_s: float,
-    held_tokens: float = 0.0,
-    *,
-    brought_tokens: float = 0.0,
-    brought_s: float = 0.0,
+    state: ReplicaState, request: RoutingRequest, cached_tokens: float, now_s: float, held_tokens: float = 0.0
 ) -> Forecast:
     """A few dozen additions and products, however much is in flight.
 
-    `held_tokens` are those that another replica of the pool could send it; `brought_tokens` those that are there once
-    `brought_s` have passed, in which nothing is computed for the request.
+    `held_tokens` are those that another replica of the pool could send it.
     """
+    cached_tokens *= state.trust
+    if held_tokens <= cached_tokens:
+        return forecast_after(state, request, cached_tokens, 0.0, now_s)
+    speed = state.speed
+    cached_tokens, link_s = reachable(speed.prior, speed.prompts, own_tokens=cached_tokens, held_tokens=held_tokens)
+    return forecast_after(state, request, cached_tokens, link_s, now_s)
+
+
+def forecast_after(
+    state: ReplicaState, request: RoutingRequest, cached_tokens: float, link_s: float, now_s: float
+) -> Forecast:
+    """Where so much of the prompt need not be computed once `link_s` have passed, in which nothing is."""
     speed = state.speed
     pace = speed.prompts
     prompt, answer = request.prompt_tokens, request.output_tokens
-    cached_tokens *= state.trust
-    link_s = 0.0
-    if held_tokens > cached_tokens:
-        cached_tokens, link_s = reachable(speed.prior, pace, own_tokens=cached_tokens, held_tokens=held_tokens)
-    if brought_tokens > cached_tokens:
-        cached_tokens, link_s = brought_tokens, brought_s
     new = prompt - cached_tokens
     work_s = speed.prompt_s + new * (speed.prompt_token_s + speed.prompt_token_squared_s * (prompt + cached_tokens))
     backlog_s = state.free_at_s - now_s

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from math import inf
 from typing import Final
 
-from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Replica, ReplicaId
-from heterodyne.domain.replica_role import ReplicaRole
+from heterodyne.domain.fleet import FleetSnapshot, PoolName, Replica, ReplicaId
 from heterodyne.domain.routing_rule import KvStrategy, Reason, RoutingRule
 from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.catalogue import objective, try_peer
-from heterodyne.routing.fabric.choice import KvSides, with_kv
+from heterodyne.routing.fabric.choice import with_kv
 from heterodyne.routing.fabric.fabric import KvFabric
+from heterodyne.routing.fabric.sides import KvSides, by_role, try_sides
 from heterodyne.routing.forecast import BROKEN, CROWDED, forecast_on, slo_outlook
 from heterodyne.routing.kv.gossip import PrefixGossip
 from heterodyne.routing.kv.index import PrefixIndex
@@ -27,10 +27,6 @@ from heterodyne.routing.spare import choose_spare
 
 INTERACTIVE: Final = Urgency.INTERACTIVE
 STICKY: Final = KvStrategy.STICKY
-STORE: Final = KvStrategy.STORE
-SPLIT: Final = KvStrategy.SPLIT
-AUTO: Final = KvStrategy.AUTO
-DECODE: Final = ReplicaRole.DECODE
 REPEATED_S: Final = 0.002  # five hundred requests a second are forecast each
 LISTS_MAX: Final = 64  # of usable replicas, whose arrangement is remembered
 NOT_URGENT: Final = "cost"  # the policy of work that no user waits for
@@ -70,7 +66,7 @@ class ModelRouter:
         self._objectives = {}
         self._arranged = {}
         self._repeated = None
-        self._sides = self._new_sides()
+        self._sides = try_sides(self.rule.kv, self._members, self._prefill)
         if self.picker is None or self.picker.name != rule.policy:
             self.picker = try_peer(rule.policy)
 
@@ -90,7 +86,7 @@ class ModelRouter:
         self._prefill = list(prefill)
         self._arranged = {}
         self._repeated = None
-        self._sides = self._new_sides()
+        self._sides = try_sides(self.rule.kv, self._members, self._prefill)
 
     @property
     def kv_tokens(self) -> float:
@@ -238,6 +234,8 @@ class ModelRouter:
             return 0
         if self._sides is not None:
             self._fabric.conversations.note(request.model, request.chain, state.replica_id, now_s)
+        if self._gossip is not None:
+            self._gossip.note(state.key, request.chain)
         return self._index.insert(state.place, request.chain)
 
     def forecast(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> Forecast:
@@ -258,7 +256,7 @@ class ModelRouter:
             if self._sides is not None:
                 self._fabric.insert(request, state, now_s)
             if self._gossip is not None:
-                self._gossip.note(state.key, request.chain)
+                self._gossip.note_computed(state.key, request.chain)
 
     def end(
         self,
@@ -280,22 +278,6 @@ class ModelRouter:
             ):
                 self._index.forget(state.place)
             state.trust = state.belief.factor
-
-    def _new_sides(self) -> KvSides | None:
-        """Who may bring KV and take it, as the model's strategy has it."""
-        kv = self.rule.kv
-        if kv not in (STORE, SPLIT, AUTO):
-            return None
-        sides = KvSides(moves=kv is not SPLIT, splits=kv is not STORE)
-        sides.by_place = {
-            state.place: state for state in (*self._members, *self._prefill) if state.replica.health is Health.READY
-        }
-        pools: dict[PoolName, Pool] = {}
-        for state in self._prefill:
-            if state.replica.is_takeable:
-                pools.setdefault(state.replica.pool, []).append(state)
-        sides.prefilling = list(pools.values())
-        return sides
 
     def _keep_session(
         self, request: RoutingRequest, best: RoutingChoice, tiers: list[Tier], now_s: float
@@ -319,7 +301,7 @@ class ModelRouter:
         if known is None or known[0] is not usable:
             if len(self._arranged) >= LISTS_MAX:
                 self._arranged.clear()
-            tiers, decoding = _by_role(self._arrange(list(usable)))
+            tiers, decoding = by_role(self._arrange(list(usable)))
             known = self._arranged[id(usable)] = usable, tiers, decoding
         return known[1], known[2]
 
@@ -345,14 +327,6 @@ class ModelRouter:
             ids = {replica.id for replica in usable}
             return self._arrange([state.replica for state in members if state.replica.id in ids])
         return [tiers[number] for number in sorted(tiers)]
-
-
-def _by_role(tiers: list[Tier]) -> tuple[list[Tier], Tier]:
-    """A pool has one role."""
-    decoding = [pool for tier in tiers for pool in tier if pool[0].replica.role is DECODE]
-    whole = [[pool for pool in tier if pool[0].replica.role is not DECODE] for tier in tiers]
-    whole = [tier for tier in whole if tier]
-    return (whole, decoding) if whole else (tiers, [])
 
 
 def _has(tiers: list[Tier], wanted: ReplicaState) -> bool:

@@ -76,6 +76,10 @@ class RoutingRequest:
         """Whether it has an SLO."""
         return self.ttft_slo_s < inf or self.itl_slo_s < inf
 
+    def may_be_in(self, region: str) -> bool:
+        """Whether it may be answered, and kept, there."""
+        return self.regions is None or region in self.regions
+
     def of_model(self, model: str) -> "RoutingRequest":
         """The same of another model, which knows nothing of the prompts of the first."""
         other = self.copied()

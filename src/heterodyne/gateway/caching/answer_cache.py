@@ -248,7 +248,7 @@ class AnswerCache:
                 body, policy, caller, tenant_salt=tenant_salt, model=model, model_version=model_version
             )
         ttl_s = settings.ttl_s if control.ttl_s is None else min(control.ttl_s, settings.ttl_s)
-        is_shared = self._may_share(routing_request)
+        is_shared = self.shared_region is None or routing_request.may_be_in(self.shared_region)
         miss = CacheMiss(
             request_key(body, tenant_salt=tenant_salt, model_version=model_version, path=request.operation),
             cache=policy.name,
@@ -271,11 +271,6 @@ class AnswerCache:
         if not is_shared:
             miss.stay_here()
         return miss
-
-    def _may_share(self, routing_request: RoutingRequest) -> bool:
-        """Whether what is asked and answered may be where others keep it."""
-        regions, region = routing_request.regions, self.shared_region
-        return regions is None or region is None or region in regions
 
     def _serve(
         self,

@@ -14,7 +14,9 @@ from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import Reason
 from heterodyne.routing.fabric.fabric import COPIES, HANDS_OVER, KvFabric, fit
 from heterodyne.routing.fabric.ledger import CHECKED_SHARE
-from heterodyne.routing.forecast import KEPT, forecast_on, own_risk
+from heterodyne.routing.fabric.offer import KvOffer
+from heterodyne.routing.fabric.sides import KvSides
+from heterodyne.routing.forecast import KEPT, forecast_after, forecast_on, own_risk
 from heterodyne.routing.kv.links import KvLink, store_end
 from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED, PrefixMatches
 from heterodyne.routing.picker import Chance
@@ -30,19 +32,6 @@ TARGETS_MAX: Final = 5
 HOLDERS_MAX: Final = 8
 SENDERS_MAX: Final = 2  # that are looked at for each target
 DECODE: Final = ReplicaRole.DECODE
-
-
-@final
-class KvSides:
-    """Whence KV of one model's prompts may come."""
-
-    __slots__ = ("by_place", "moves", "prefilling", "splits")
-
-    def __init__(self, *, moves: bool, splits: bool) -> None:
-        self.moves = moves  # what is held may be brought
-        self.splits = splits  # prompts may be computed elsewhere
-        self.by_place: dict[int, ReplicaState] = {}  # all of its replicas that run
-        self.prefilling: list[Pool] = []  # those that compute prompts for others, and may be asked now
 
 
 def with_kv(
@@ -79,24 +68,6 @@ def with_kv(
     )
     search.look(pools, chance)
     return search.choice(chance)
-
-
-@final
-class _Offer:
-    """One way to bring KV to one replica, in numbers."""
-
-    __slots__ = ("again_s", "brought_s", "byte_count", "origin", "queued_s", "source", "store", "takes_s", "tokens")
-
-    def __init__(self, origin: KvOrigin, source: ReplicaState | None, store: str) -> None:
-        self.origin = origin
-        self.source = source
-        self.store = store
-        self.tokens = 0.0
-        self.byte_count = 0.0
-        self.queued_s = 0.0
-        self.takes_s = 0.0
-        self.brought_s = 0.0  # with what is not known of the link, and what its failing would cost
-        self.again_s = 0.0  # to compute these tokens instead, by the chance that it fails
 
 
 @final
@@ -194,19 +165,19 @@ class _Search:
         own = self._own(state)
         offers = []
         if replica.kv_host_bytes:
-            offer = _Offer(KvOrigin.HOST, None, "")
+            offer = KvOffer(KvOrigin.HOST, None, "")
             offer.tokens = held.tokens(state.place) * state.trust
             if self._weigh(offer, state, own, fabric.link_from_host(state), replica.id):
                 offers.append(offer)
         if replica.kv_store:
-            offer = _Offer(KvOrigin.STORE, None, replica.kv_store)
+            offer = KvOffer(KvOrigin.STORE, None, replica.kv_store)
             offer.tokens = self._in_store(state)
             if self._weigh(offer, state, own, fabric.link_from_store(state), store_end(replica.kv_store)):
                 offers.append(offer)
         if replica.kv_layout and replica.kv_transfer in COPIES:
             for source in self._holders:
                 if fit(source, state):
-                    offer = _Offer(KvOrigin.PEER, source, "")
+                    offer = KvOffer(KvOrigin.PEER, source, "")
                     offer.tokens = self._own(source)
                     if self._weigh(offer, state, own, fabric.link_between(source, state), source.replica.id):
                         offers.append(offer)
@@ -235,54 +206,37 @@ class _Search:
         """The one computes the prompt for the other, which computes its last token again to have something to say."""
         source = prefill.state
         if state.replica.kv_transfer in HANDS_OVER and fit(source, state):
-            offer = _Offer(KvOrigin.PREFILL, source, "")
+            offer = KvOffer(KvOrigin.PREFILL, source, "")
             offer.tokens = float(self._request.prompt_tokens)
             link = self._fabric.link_between(source, state)
             if self._weigh(offer, state, self._own(state), link, source.replica.id, begins_s=prefill.ttft_s):
                 self._take(offer, state, prefill, harm)
 
     def _weigh(
-        self, offer: _Offer, state: ReplicaState, own: float, link: KvLink, sender: str, *, begins_s: float = 0.0
+        self, offer: KvOffer, state: ReplicaState, own: float, link: KvLink, sender: str, *, begins_s: float = 0.0
     ) -> bool:
         """What it takes; whether that may be better than what is known."""
-        request, now_s, speed, fabric = self._request, self._now_s, state.speed, self._fabric
+        request = self._request
         tokens = offer.tokens
         if tokens > request.prompt_tokens - 1.0:
             offer.tokens = tokens = request.prompt_tokens - 1.0
-        if tokens <= own or now_s < link.paused_until_s:
+        if tokens <= own or self._now_s < link.paused_until_s:
             return False
         if self._decoding and request.prompt_tokens - tokens > DECODE_TOKENS and state.replica.role is DECODE:
             return False
-        missing = tokens - own
-        again_s = speed.prompts * missing * (speed.prompt_token_s + speed.prompt_token_squared_s * (tokens + own))
-        offer.byte_count = byte_count = missing * fabric.token_bytes(state)
-        moving_bytes = fabric.moving_bytes(sender)
-        offer.queued_s = link.bytes_s(moving_bytes, now_s) if moving_bytes else 0.0
-        takes_s = offer.queued_s + link.takes_s(byte_count, now_s)
-        offer.again_s = link.failing(now_s) * again_s
-        brought_s = takes_s * (1.0 + link.margin()) + offer.again_s
-        if not begins_s and brought_s >= again_s:
-            return False
-        offer.takes_s = begins_s + takes_s
-        offer.brought_s = begins_s + brought_s
-        return not self._is_late(offer.brought_s)
+        return offer.weigh(
+            state, own, link, self._fabric, sender=sender, begins_s=begins_s, now_s=self._now_s
+        ) and not self._is_late(offer.brought_s)
 
     def _is_late(self, seconds: float) -> bool:
         """Whether a first token after that cannot come first by any rank."""
         rank = self._rank
         return not self._is_thorough and rank[0] == KEPT and seconds >= rank[1] and self._objective.name == "slo"
 
-    def _take(self, offer: _Offer, state: ReplicaState, prefill: Forecast | None, harm: float) -> None:
+    def _take(self, offer: KvOffer, state: ReplicaState, prefill: Forecast | None, harm: float) -> None:
         """The forecast, which is ranked with all others."""
         request, plain = self._request, self._plain
-        forecast = forecast_on(
-            state,
-            request,
-            self._cached.tokens(state.place),
-            self._now_s,
-            brought_tokens=offer.tokens,
-            brought_s=offer.brought_s,
-        )
+        forecast = forecast_after(state, request, offer.tokens, offer.brought_s, self._now_s)
         if state.usd_per_s < inf:
             forecast.usd += offer.again_s * state.usd_per_s
         if prefill is not None:
@@ -354,7 +308,7 @@ def _same(best: RoutingChoice, options: tuple[KvPlan, ...], withheld: KvPlan | N
     )
 
 
-def _brought_s(offer: _Offer) -> float:
+def _brought_s(offer: KvOffer) -> float:
     return offer.brought_s
 
 

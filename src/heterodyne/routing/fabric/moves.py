@@ -10,7 +10,7 @@ from typing import Final, final
 from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.routing.fabric.fabric import KvFabric, fit
 from heterodyne.routing.kv.chain import Chain
-from heterodyne.routing.kv.conversations import Conversation
+from heterodyne.routing.kv.conversations import KvConversation
 from heterodyne.routing.kv.index import PrefixIndex
 from heterodyne.routing.kv.links import KvLink
 from heterodyne.routing.replica_state import ReplicaState
@@ -91,7 +91,7 @@ class KvMoves:
                 moves.append(move)
         return _best(moves, count)
 
-    def _likely(self, within_s: float) -> Iterator[tuple[ReplicaState, Conversation, float]]:
+    def _likely(self, within_s: float) -> Iterator[tuple[ReplicaState, KvConversation, float]]:
         """Conversations that may go on within this time, with the replica each was sent to, and the chance."""
         conversations = self._fabric.conversations
         by_id = {str(state.replica.id): state for state in self._states}

@@ -18,7 +18,7 @@ SHARED_MIN: Final = 1.5  # prompts that begin alike, so that the beginning count
 
 
 @final
-class Conversation:
+class KvConversation:
     """The latest prompt of it."""
 
     __slots__ = ("chain", "model", "replica", "turns", "wanted_s")
@@ -57,7 +57,7 @@ class Conversations:
     __slots__ = ("_by_tail", "_conversations_max", "_ended", "_gaps")
 
     def __init__(self, conversations_max: int = CONVERSATIONS_MAX) -> None:
-        self._by_tail: OrderedDict[int, Conversation] = OrderedDict()
+        self._by_tail: OrderedDict[int, KvConversation] = OrderedDict()
         self._conversations_max = conversations_max
         self._gaps = [0.0] * GAPS  # turns that came so long after the one before
         self._ended = 0.0  # conversations that were dropped without another turn
@@ -69,7 +69,7 @@ class Conversations:
         """A prompt was sent there."""
         if not chain.hashes:
             return
-        before: Conversation | None = None
+        before: KvConversation | None = None
         for block in reversed(chain.hashes):
             before = self._by_tail.pop(block, None)
             if before is not None:
@@ -78,12 +78,12 @@ class Conversations:
         if before is not None:
             turns = before.turns + 1
             self._gaps[_bucket(now_s - before.wanted_s)] += 1.0
-        self._by_tail[chain.hashes[-1]] = Conversation(model, chain, replica, turns, now_s)
+        self._by_tail[chain.hashes[-1]] = KvConversation(model, chain, replica, turns, now_s)
         if len(self._by_tail) > self._conversations_max:
             self._by_tail.popitem(last=False)
             self._ended += 1.0
 
-    def of(self, model: str) -> list[Conversation]:
+    def of(self, model: str) -> list[KvConversation]:
         """Of this model, the latest first."""
         return [one for one in reversed(self._by_tail.values()) if one.model == model]
 

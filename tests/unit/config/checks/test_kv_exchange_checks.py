@@ -9,6 +9,7 @@ from heterodyne.fleet.kv_layout import kv_layout
 from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
+from heterodyne.gateway.settings import GatewaySettings
 
 STORE = KvStoreSettings(medium="redis", capacity_gb=100.0)
 
@@ -44,6 +45,21 @@ def test_a_store_that_is_not_described_is_refused() -> None:
     assert problem == 'pools.p.kv_store: no store "shered"; kv_stores has shared'
 
 
+def test_slots_want_a_folder_and_one_worker() -> None:
+    def problems(path: str | None, workers: int, kv_store: str | None = "disk") -> list[str]:
+        settings = Settings(
+            gateway=GatewaySettings(workers=workers),
+            kv_stores={"disk": KvStoreSettings(medium="disk", capacity_gb=1.0, path=path)},
+            pools={"p": pool(engine="llamacpp", kv_transfer="slots", kv_store=kv_store)},
+        )
+        return [str(problem) for problem in checks.slots_are_saved_to_a_folder(settings, {})]
+
+    assert problems("/var/kv", 1) == []
+    assert problems(None, 1) == problems("/var/kv", 1, kv_store=None)
+    assert problems(None, 1) == ["pools.p.kv_store: slots are saved to a folder: name one of kv_stores with a path"]
+    assert "only one worker can follow" in problems("/var/kv", 2)[0]
+
+
 def test_a_prefill_pool_alone_is_refused() -> None:
     (problem,) = found(
         checks.prefill_replicas_have_somebody_to_hand_over_to, p=pool(role="prefill", kv_transfer="nixl")
@@ -66,6 +82,11 @@ def test_a_prefill_pool_whose_kv_fits_nowhere_says_why(fields: dict[str, object]
     answers = pool(**{"role": "decode", "kv_transfer": "nixl", **fields})
     (problem,) = found(checks.prefill_replicas_have_somebody_to_hand_over_to, p=prompts, d=answers)
     assert why in problem
+
+
+def test_a_prefill_pool_that_nobody_would_ask_is_refused() -> None:
+    (problem,) = found(checks.roles_have_a_strategy_that_uses_them, "store", p=pool(role="prefill", kv_transfer="nixl"))
+    assert problem.startswith('pools.p.role: models.m.kv is "store", so nobody would ask these replicas')
 
 
 def test_strategies_need_something_to_work_with() -> None:

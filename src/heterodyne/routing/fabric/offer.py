@@ -1,0 +1,55 @@
+"""Pure: one way to bring KV to one replica, in numbers: bytes, seconds, and what its failing would cost."""
+
+from typing import Final, final
+
+from heterodyne.domain.kv_origin import KvOrigin
+from heterodyne.routing.fabric.fabric import KvFabric
+from heterodyne.routing.kv.links import KvLink
+from heterodyne.routing.replica_state import ReplicaState
+
+PREFILL: Final = KvOrigin.PREFILL
+
+
+@final
+class KvOffer:
+    """Of so many tokens of the prompt, from its beginning."""
+
+    __slots__ = ("again_s", "brought_s", "byte_count", "origin", "queued_s", "source", "store", "takes_s", "tokens")
+
+    def __init__(self, origin: KvOrigin, source: ReplicaState | None, store: str) -> None:
+        self.origin = origin
+        self.source = source
+        self.store = store
+        self.tokens = 0.0
+        self.byte_count = 0.0
+        self.queued_s = 0.0  # behind what the sender sends to others
+        self.takes_s = 0.0
+        self.brought_s = 0.0  # the same with what is not known of the link, and what its failing would cost
+        self.again_s = 0.0  # of that, to compute these tokens after all, by the chance that it fails
+
+    def weigh(
+        self,
+        state: ReplicaState,
+        own: float,
+        link: KvLink,
+        fabric: KvFabric,
+        *,
+        sender: str,
+        begins_s: float,
+        now_s: float,
+    ) -> bool:
+        """What it takes to bring what the replica has not, of which it has `own` tokens, if that begins so much later.
+        False: computing it there takes no longer; a prompt that is computed elsewhere may be worth that."""
+        speed, tokens = state.speed, self.tokens
+        missing = tokens - own
+        token_s = speed.prompt_token_s + speed.prompt_token_squared_s * (tokens + own)
+        compute_s = speed.prompts * missing * token_s
+        self.byte_count = byte_count = missing * fabric.token_bytes(state)
+        moving_bytes = fabric.moving_bytes(sender)
+        self.queued_s = link.bytes_s(moving_bytes, now_s) if moving_bytes else 0.0
+        takes_s = self.queued_s + link.takes_s(byte_count, now_s)
+        self.again_s = link.failing(now_s) * compute_s
+        brought_s = takes_s * (1.0 + link.margin()) + self.again_s
+        self.takes_s = begins_s + takes_s
+        self.brought_s = begins_s + brought_s
+        return self.origin is PREFILL or brought_s < compute_s
