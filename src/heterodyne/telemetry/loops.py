@@ -31,6 +31,7 @@ async def run_periodically(name: str, work: Callable[[], object], interval_s: fl
             pause_s = interval_s
         except Exception as error:  # noqa: BLE001  # the root of the task
             note_failure(name, trouble, error)
+            _end_if_cancelled(error)
             pause_s = min(max(2 * pause_s, PAUSE_FIRST_S), max(PAUSE_MAX_S, interval_s))
         await asyncio.sleep(pause_s)
 
@@ -47,10 +48,18 @@ async def keep_running(name: str, run: Callable[[], Awaitable[object]]) -> None:
                 trouble.worked()
                 pause_s = PAUSE_FIRST_S
             note_failure(name, trouble, error)
+            _end_if_cancelled(error)
         else:
             return
         await asyncio.sleep(pause_s)
         pause_s = min(2 * pause_s, PAUSE_MAX_S)
+
+
+def _end_if_cancelled(error: Exception) -> None:
+    """What fails while it tidies up hides that it was cancelled; to begin again would keep its process for ever."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError from error
 
 
 def note_failure(name: str, trouble: Trouble, error: BaseException) -> None:

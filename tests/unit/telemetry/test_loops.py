@@ -67,5 +67,26 @@ async def test_what_returns_has_ended() -> None:
     await asyncio.wait_for(keep_running("test", lambda: asyncio.sleep(0)), 5)
 
 
+@pytest.mark.parametrize("is_periodic", [False, True])
+async def test_what_fails_as_it_is_cancelled_has_ended(is_periodic: bool) -> None:
+    begun = []
+
+    async def work() -> None:
+        begun.append(1)
+        try:
+            await asyncio.sleep(60)
+        finally:
+            raise StoreUnavailable("away")
+
+    root = run_periodically("tidying", work, 0.001) if is_periodic else keep_running("tidying", work)
+    task = asyncio.create_task(root)
+    await until(lambda: len(begun) == 1)
+    task.cancel()
+    done, _ = await asyncio.wait([task], timeout=30)
+    assert done == {task}
+    assert task.cancelled()
+    assert len(begun) == 1
+
+
 def test_pauses_are_bounded() -> None:
     assert 0 < loops.PAUSE_FIRST_S <= loops.PAUSE_MAX_S <= 10, "whoever recovers is noticed within seconds"
