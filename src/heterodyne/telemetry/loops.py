@@ -26,12 +26,11 @@ async def run_periodically(name: str, work: Callable[[], object], interval_s: fl
         try:
             done = work()
             if inspect.isawaitable(done):
-                await done
+                await _watched(name, trouble, done)
             trouble.worked()
             pause_s = interval_s
         except Exception as error:  # noqa: BLE001  # the root of the task
             note_failure(name, trouble, error)
-            _end_if_cancelled(error)
             pause_s = min(max(2 * pause_s, PAUSE_FIRST_S), max(PAUSE_MAX_S, interval_s))
         await asyncio.sleep(pause_s)
 
@@ -42,24 +41,33 @@ async def keep_running(name: str, run: Callable[[], Awaitable[object]]) -> None:
     while True:
         began_s = time.monotonic()
         try:
-            await run()
+            await _watched(name, trouble, run())
         except Exception as error:  # noqa: BLE001  # the root of the task
             if time.monotonic() - began_s > STEADY_S:
                 trouble.worked()
                 pause_s = PAUSE_FIRST_S
             note_failure(name, trouble, error)
-            _end_if_cancelled(error)
         else:
             return
         await asyncio.sleep(pause_s)
         pause_s = min(2 * pause_s, PAUSE_MAX_S)
 
 
-def _end_if_cancelled(error: Exception) -> None:
-    """What fails while it tidies up hides that it was cancelled; to begin again would keep its process for ever."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError from error
+async def _watched(name: str, trouble: Trouble, work: Awaitable[object]) -> None:
+    """Wait for it in a task of its own: else what fails while it tidies up hides that all of this was cancelled.
+
+    The loop would begin again then, and its process stay for ever.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait([task])
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait([task])
+        if not task.cancelled() and (error := task.exception()) is not None:
+            note_failure(name, trouble, error)
+        raise
+    await task
 
 
 def note_failure(name: str, trouble: Trouble, error: BaseException) -> None:
