@@ -164,12 +164,13 @@ class _Search:
         fabric, replica = self._fabric, state.replica
         own = self._own(state)
         offers = []
-        if replica.kv_host_bytes:
+        on_host = held.tokens(state.place) * state.trust
+        if on_host > own:
             offer = KvOffer(KvOrigin.HOST, None, "")
-            offer.tokens = held.tokens(state.place) * state.trust
+            offer.tokens = on_host
             if self._weigh(offer, state, own, fabric.link_from_host(state), replica.id):
                 offers.append(offer)
-        if replica.kv_store:
+        if replica.kv_store and self._in_store(state) > own:
             offer = KvOffer(KvOrigin.STORE, None, replica.kv_store)
             offer.tokens = self._in_store(state)
             if self._weigh(offer, state, own, fabric.link_from_store(state), store_end(replica.kv_store)):
@@ -177,8 +178,11 @@ class _Search:
         if replica.kv_layout and replica.kv_transfer in COPIES:
             for source in self._holders:
                 if fit(source, state):
+                    tokens = self._own(source)
+                    if tokens <= own:
+                        break
                     offer = KvOffer(KvOrigin.PEER, source, "")
-                    offer.tokens = self._own(source)
+                    offer.tokens = tokens
                     if self._weigh(offer, state, own, fabric.link_between(source, state), source.replica.id):
                         offers.append(offer)
                     break
@@ -224,9 +228,12 @@ class _Search:
             return False
         if self._decoding and request.prompt_tokens - tokens > DECODE_TOKENS and state.replica.role is DECODE:
             return False
-        return offer.weigh(
-            state, own, link, self._fabric, sender=sender, begins_s=begins_s, now_s=self._now_s
-        ) and not self._is_late(offer.brought_s)
+        if not offer.weigh(state, own, link, self._fabric, sender=sender, begins_s=begins_s, now_s=self._now_s):
+            return False
+        # The least that its forecast can say: what waits there already, and the rest of the prompt.
+        speed, queue_s = state.speed, state.free_at_s - self._now_s
+        rest_s = speed.prompts * (request.prompt_tokens - tokens) * speed.prompt_token_s
+        return not self._is_late(offer.brought_s + rest_s + (queue_s if queue_s > 0.0 else 0.0))
 
     def _is_late(self, seconds: float) -> bool:
         """Whether a first token after that cannot come first by any rank."""
