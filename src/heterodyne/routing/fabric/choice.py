@@ -230,10 +230,14 @@ class _Search:
             return False
         if not offer.weigh(state, own, link, self._fabric, sender=sender, begins_s=begins_s, now_s=self._now_s):
             return False
-        # The least that its forecast can say: what waits there already, and the rest of the prompt.
-        speed, queue_s = state.speed, state.free_at_s - self._now_s
-        rest_s = speed.prompts * (request.prompt_tokens - tokens) * speed.prompt_token_s
-        return not self._is_late(offer.brought_s + rest_s + (queue_s if queue_s > 0.0 else 0.0))
+        # The least that its forecast can say: what waits there already, the rest of the prompt, steps it shares.
+        speed, least_s = state.speed, state.free_at_s - self._now_s
+        if least_s < 0.0:
+            least_s = 0.0
+        if state.in_flight:
+            least_s += speed.steps * (1.5 if speed.mixes_prompts else 0.5) * (speed.step_s + state.batch_s)
+        least_s += speed.prompts * (speed.prompt_s + (request.prompt_tokens - tokens) * speed.prompt_token_s)
+        return not self._is_late(offer.brought_s + speed.ahead_s + least_s)
 
     def _is_late(self, seconds: float) -> bool:
         """Whether a first token after that cannot come first by any rank."""
