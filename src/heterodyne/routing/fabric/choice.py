@@ -28,7 +28,7 @@ from heterodyne.routing.routing_request import RoutingRequest
 
 WORTH_S: Final = 0.005  # computing what is missing of the prompt takes this at least, or nothing is looked at
 DECODE_TOKENS: Final = 2048  # of a prompt, that a decode replica may compute where others could: it has the rest
-TARGETS_MAX: Final = 5
+TARGETS_MAX: Final = 3  # and those whose host has it
 HOLDERS_MAX: Final = 8
 SENDERS_MAX: Final = 2  # that are looked at for each target
 DECODE: Final = ReplicaRole.DECODE
@@ -118,8 +118,10 @@ class _Search:
         request, now_s, sides = self._request, self._now_s, self._sides
         answering = [*self._decoding, *pools]
         soonest_of = [soonest(request, states, NOTHING_CACHED, now_s=now_s, chance=chance) for states in answering]
-        targets = [self._plain.state, *[state for state in soonest_of if state is not self._plain.state]]
-        del targets[TARGETS_MAX:]
+        targets = [state for state in soonest_of if state is not self._plain.state]
+        if len(targets) >= TARGETS_MAX:
+            targets.sort(key=_free_at_s)
+        targets = [self._plain.state, *targets[: TARGETS_MAX - 1]]
         if self._decoding:
             self._try_warm()
         if sides.moves:
@@ -317,6 +319,10 @@ def _same(best: RoutingChoice, options: tuple[KvPlan, ...], withheld: KvPlan | N
         kv_options=options,
         kv_withheld=withheld,
     )
+
+
+def _free_at_s(state: ReplicaState) -> float:
+    return state.free_at_s
 
 
 def _brought_s(offer: KvOffer) -> float:
