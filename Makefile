@@ -56,6 +56,7 @@ test-jax: .venv-jax/.installed  ## JAX checkpoints, in an environment with the e
 
 soak: $(VENV)/.test  ## a long run, faults on: memory stays flat and nothing leaks
 	SOAK_REQUESTS=50000 $(BIN)/python -m pytest tests/soak $(ARGS)
+	KV_HAND_OVERS=10000 $(BIN)/python -m pytest tests/faults/test_kv.py -k leave --timeout 600 $(ARGS)
 
 check: $(VENV)/.check  ## format, lint, types, import contracts, no circles
 	$(BIN)/ruff format --check .
@@ -95,6 +96,13 @@ bench-scaling: install  ## fleets that grow and shrink by our rules and others' 
 bench-many-gateways: install  ## four gateways that share what they know beside one alone, regenerate docs/many-gateways.md
 	$(BIN)/python -m benchmarks.many_gateways.run $(ARGS)
 	$(WRAP) docs/many-gateways.md
+
+bench-many-gateways-live: install  ## four gateways over 64 live emulated replicas, Redis away for a minute, one gateway killed; bench-many-gateways writes the page
+	$(BIN)/python -m benchmarks.many_gateways.live $(ARGS)
+
+bench-kv: install  ## where the KV of prompts comes from, and prompts apart from answers (ARGS="--data FOLDER"), regenerate both pages
+	$(BIN)/python -m benchmarks.kv.run $(ARGS)
+	$(WRAP) docs/kv-strategies.md docs/kv-splits.md
 
 bench-plan-speed: install  ## processor time of whole plan commands, and of what they do after their imports
 	$(BIN)/python -m benchmarks.plans.speed

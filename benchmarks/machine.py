@@ -12,13 +12,21 @@ FORMS: dict[BuildForm, str] = {"compiled": "compiled (`make compile`)", "python"
 
 def describe() -> str:
     """Cores, processor, system and Python, in one line."""
-    return f"{os.cpu_count()} cores ({_processor()}), {platform.system()}, Python {platform.python_version()}"
+    scheduled = ", at real-time priority" if _has_real_time_priority() else ""
+    return (
+        f"{os.cpu_count()} cores ({_processor()}), {platform.system()}, Python {platform.python_version()}{scheduled}"
+    )
 
 
 def _processor() -> str:
     table = Path("/proc/cpuinfo")
     found = re.search(r"^model name\s*: (.+)$", table.read_text(), re.MULTILINE) if table.exists() else None
     return found.group(1) if found else platform.machine()
+
+
+def _has_real_time_priority() -> bool:
+    """By `chrt`, on a machine that others use too."""
+    return hasattr(os, "sched_getscheduler") and os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR)
 
 
 def idle_cores_s() -> float | None:

@@ -3,13 +3,15 @@
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
 from benchmarks import machine
+from benchmarks.many_gateways.live_results import RESULTS as LIVE
+from benchmarks.many_gateways.live_results import Live
 from benchmarks.many_gateways.page import PAGE, Results, Run, page
 from benchmarks.routing.bakeoff import traffic_of
 from benchmarks.routing.fleets import fleet, laid_out
@@ -25,7 +27,8 @@ RESULTS = Path(__file__).with_name("many_gateways.json")
 FLEET = "16 each of H100, MI300X, 4 x TPU v5e, L4"
 GATEWAYS = 4
 CELLS = ((AZURE, 0.6, 15_000), (AZURE, 0.9, 15_000), (TOOL_AGENT, 0.5, 8_000), (TOOL_AGENT, 0.8, 8_000))
-ONE, SHARED = "one gateway", "four, reports every 0.2 s"
+REPORTS = "four, reports every "
+ONE, SHARED = "one gateway", f"{REPORTS}0.1 s"
 ALONE, STALE, AWAY = (
     "four that tell each other nothing",
     "four, reports a second old",
@@ -38,20 +41,30 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="the folder with traces/")
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument(
+        "--cell", nargs=3, metavar=("TRACE", "LOAD", "REQUESTS"), help="measure this one alone, and write no page"
+    )
     parser.add_argument("--page", action="store_true", help="write the page of the figures that are kept, run nothing")
     options = parser.parse_args()
+    if options.cell is not None:
+        name, load, requests = options.cell
+        _measured(options, ((name, float(load), int(requests)),))
+        return 0
     if not options.page:
-        results = _measured(options)
+        results = _measured(options, CELLS)
         RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
     results = msgspec.json.decode(RESULTS.read_bytes(), type=Results)
-    PAGE.write_text(page(results, ONE, SHARED), encoding="utf-8")
+    live = msgspec.json.decode(LIVE.read_bytes(), type=Live)
+    PAGE.write_text(
+        page(results, live, ONE, next(run.way for run in results.runs if run.way.startswith(REPORTS))), encoding="utf-8"
+    )
     return 0
 
 
-def _measured(options: argparse.Namespace) -> Results:
+def _measured(options: argparse.Namespace, cells: Sequence[tuple[str, float, int]]) -> Results:
     runs = []
     traces = read_traces(options.data)
-    for name, load, requests in CELLS:
+    for name, load, requests in cells:
         traffic = traffic_of(FLEET, traces[name], load, options.seed, requests)
         for way, trial in _ways(traces[name], options.seed, traffic):
             runs.append(_run(name, load, way, trial, traffic))

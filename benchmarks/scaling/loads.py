@@ -1,4 +1,4 @@
-"""The loads: four that the rules were shaped with, and others, most of them public, that they were measured on once."""
+"""The loads: four that the rules were shaped with, and others, most of them public, that no figure was chosen on."""
 
 import csv
 import io
@@ -40,14 +40,14 @@ def loads(data: Path) -> dict[str, Load]:
 
 
 def _seen() -> Iterator[Load]:
-    yield _drawn("step", "a step up and one down, 2 h", _steps((0, 2.0), (40, 5.0), (80, 2.5)), 2 * HOUR_S, seed=11)
+    yield _drawn("step", "a step up and one down, 2 h", steps((0, 2.0), (40, 5.0), (80, 2.5)), 2 * HOUR_S, seed=11)
     yield _drawn("ramp", "an hour's rise and fall, 2 h", _ramp, 2 * HOUR_S, seed=12)
     yield _drawn("flash crowd", "three times as many within a minute, 2 h", _flash, 2 * HOUR_S, seed=13)
     yield Load(
         name="day",
         title="a day with two of history: quiet at night, a peak in the afternoon",
         is_seen=True,
-        requests=lambda: _drawn_from(lambda at_s: _days(at_s + 2 * DAY_S), DAY_S, 14),
+        requests=lambda: drawn_from(lambda at_s: _days(at_s + 2 * DAY_S), DAY_S, 14),
         warm_up_s=1800.0,
         past=tuple(_days(step * STEP_S) for step in range(288)),
     )
@@ -55,8 +55,8 @@ def _seen() -> Iterator[Load]:
 
 
 def _unseen(data: Path) -> Iterator[Load]:
-    steps = _steps((0, 1.5), (25, 3.5), (50, 7.0), (90, 3.0))
-    yield _drawn("other steps", "three steps of other heights, 2 h", steps, 2 * HOUR_S, is_seen=False, seed=21)
+    others = steps((0, 1.5), (25, 3.5), (50, 7.0), (90, 3.0))
+    yield _drawn("other steps", "three steps of other heights, 2 h", others, 2 * HOUR_S, is_seen=False, seed=21)
     folder = data / "autoscaling"
     if not folder.is_dir():
         raise InvalidSpec(f"{folder}: no such folder; say with --data where the shared data is")
@@ -68,16 +68,16 @@ def _unseen(data: Path) -> Iterator[Load]:
         name="GenTD26",
         title="9 hours of Alibaba's image gateway, half as many again",
         is_seen=False,
-        requests=lambda: _drawn_from(_by_steps(_gentd26(folder)), 9 * HOUR_S, 22),
+        requests=lambda: drawn_from(by_steps(_gentd26(folder)), 9 * HOUR_S, 22),
         warm_up_s=1800.0,
     )
-    rates = _servegen(data)
+    rates = servegen(data)
     day = 8
     yield Load(
         name="ServeGen",
         title="12 hours of the ninth day of ServeGen's m-small, with eight days of history",
         is_seen=False,
-        requests=lambda: _drawn_from(_by_steps(rates[day * 144 :]), 12 * HOUR_S, 23),
+        requests=lambda: drawn_from(by_steps(rates[day * 144 :]), 12 * HOUR_S, 23),
         warm_up_s=1800.0,
         past=tuple(rates[: day * 144]),
     )
@@ -98,7 +98,7 @@ def _drawn(
         name=name,
         title=title,
         is_seen=is_seen,
-        requests=lambda: _drawn_from(rate, span_s, seed),
+        requests=lambda: drawn_from(rate, span_s, seed),
         warm_up_s=warm_up_s,
         minimum=minimum,
     )
@@ -114,7 +114,7 @@ def _from_zero(log: Sequence[TraceRequest]) -> list[TraceRequest]:
     return [structs.replace(one, at_s=one.at_s - ordered[0].at_s) for one in ordered]
 
 
-def _drawn_from(rate: Callable[[float], float], span_s: float, seed: int) -> list[TraceRequest]:
+def drawn_from(rate: Callable[[float], float], span_s: float, seed: int) -> list[TraceRequest]:
     """By chance at this rate, by thinning within every ten seconds."""
     chance, log, at_s = Random(seed), [], 0.0
     while at_s < span_s:
@@ -138,9 +138,9 @@ def drawn_request(at_s: float, chance: Random) -> TraceRequest:
     )
 
 
-def _steps(*steps: tuple[float, float]) -> Callable[[float], float]:
+def steps(*levels: tuple[float, float]) -> Callable[[float], float]:
     """So many a second from these minutes on."""
-    return lambda at_s: next(rate for minute, rate in reversed(steps) if at_s >= minute * 60)
+    return lambda at_s: next(rate for minute, rate in reversed(levels) if at_s >= minute * 60)
 
 
 def _ramp(at_s: float) -> float:
@@ -169,7 +169,7 @@ def _naps(at_s: float) -> float:
     return 0.35 if 5 <= minute < 12 else 0.0
 
 
-def _by_steps(rates: Sequence[float]) -> Callable[[float], float]:
+def by_steps(rates: Sequence[float]) -> Callable[[float], float]:
     """Straight between the middles of ten minutes."""
 
     def rate(at_s: float) -> float:
@@ -222,7 +222,7 @@ def _gentd26(folder: Path) -> list[float]:
     return [1.5 * sum(one) / len(one) for one in means]
 
 
-def _servegen(data: Path) -> list[float]:
+def servegen(data: Path) -> list[float]:
     """A six-hundredth of the total rate."""
     with (data / "traces" / "servegen_m-small_total_rate.csv").open() as file:
         return [float(row["total_rate_req_per_s"]) / 600 for row in csv.DictReader(file)]

@@ -6,7 +6,17 @@ from msgspec import Struct
 
 from benchmarks.scaling.fleet import COLD_START_S, MAXIMUM, POOL, SHARE, SLO, TRIAL, curve, pool
 from benchmarks.scaling.loads import Load
-from benchmarks.scaling.scalers import CLAIRVOYANT, HINDSIGHT, OURS, REACTIVE, ours, peers, schedule
+from benchmarks.scaling.scalers import (
+    CLAIRVOYANT,
+    HEADROOMS,
+    HINDSIGHT,
+    OURS,
+    REACTIVE,
+    RESERVE,
+    ours,
+    peers,
+    schedule,
+)
 from heterodyne.domain.fleet import PoolName
 from heterodyne.planning.scaling.peers.resize import PeerBounds
 from heterodyne.planning.scaling.peers.schedule import Schedule
@@ -40,16 +50,16 @@ def measure(load: Load, name: str) -> Cell:
     """By name."""
     began_s = process_time()
     log = load.requests()
-    if name == CLAIRVOYANT:
-        factor, tally = _cheapest(load, log)
+    if name in {CLAIRVOYANT, RESERVE}:
+        factor, tally = _cheapest(load, log, has_foresight=name == CLAIRVOYANT)
         return _cell(load, name, tally, log, began_s, factor=factor)
     bounds = PeerBounds(pool=PoolName(POOL), minimum=load.minimum, maximum=MAXIMUM)
     if name == HINDSIGHT:
         tally = _simulated(load, log, Schedule(bounds, schedule(load, log, 1.0, has_foresight=False)))
         return _cell(load, name, tally, log, began_s)
     reasons: dict[str, int] = {}
-    if name in {OURS, REACTIVE}:
-        scaler = ours(load, forecasts=name == OURS)
+    if name in {OURS, REACTIVE, *HEADROOMS}:
+        scaler = ours(load, forecasts=name != REACTIVE, headroom=HEADROOMS.get(name, 0.0))
         tally = _simulated(load, log, scaler, tells=scaler.told_wait_s)
         for step in scaler.steps:
             for action in step.actions:
@@ -92,17 +102,21 @@ def _first(load: Load, log: list[TraceRequest]) -> int:
     return known.replicas_for(work / FIRST_S) + 1
 
 
-def _cheapest(load: Load, log: list[TraceRequest]) -> tuple[float, GrowthTally]:
+def _cheapest(load: Load, log: list[TraceRequest], *, has_foresight: bool) -> tuple[float, GrowthTally]:
     """The schedule that keeps the promise with the least, by halving."""
     bounds = PeerBounds(pool=PoolName(POOL), minimum=load.minimum, maximum=MAXIMUM)
+
+    def simulated(factor: float) -> GrowthTally:
+        return _simulated(load, log, Schedule(bounds, schedule(load, log, factor, has_foresight=has_foresight)))
+
     low, high = FACTORS
-    best = _simulated(load, log, Schedule(bounds, schedule(load, log, high)))
+    best = simulated(high)
     while best.report(load.warm_up_s).attainment < SHARE and high < FACTOR_MAX:
         low, high = high, high * WIDER
-        best = _simulated(load, log, Schedule(bounds, schedule(load, log, high)))
+        best = simulated(high)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        tally = _simulated(load, log, Schedule(bounds, schedule(load, log, middle)))
+        tally = simulated(middle)
         if tally.report(load.warm_up_s).attainment >= SHARE:
             high, best = middle, tally
         else:

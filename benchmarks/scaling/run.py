@@ -13,7 +13,7 @@ from benchmarks.scaling.loads import Load, loads
 from benchmarks.scaling.measure import Cell, measure
 from benchmarks.scaling.page import PAGE, page
 from benchmarks.scaling.pictures import PICTURE, picture
-from benchmarks.scaling.scalers import CLAIRVOYANT, HINDSIGHT, OURS, REACTIVE, peers
+from benchmarks.scaling.scalers import CLAIRVOYANT, HEADROOMS, HINDSIGHT, OURS, REACTIVE, RESERVE, peers
 from heterodyne.domain.errors import OperatorError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,13 +46,13 @@ def main() -> int:
             if file is not None:
                 file.write_bytes(msgspec.json.encode(cells[-1]))
     if not options.only:
-        _write(known, cells)
+        _write(known, cells, _ages(options.keep))
     return 0
 
 
 def _asked(known: dict[str, Load], only: str | None) -> Iterator[tuple[Load, str]]:
     for load in known.values():
-        every = [CLAIRVOYANT, HINDSIGHT, OURS, REACTIVE, *peers(load)]
+        every = [CLAIRVOYANT, HINDSIGHT, RESERVE, OURS, REACTIVE, *HEADROOMS, *peers(load)]
         if not load.minimum:
             every = [OURS, *TO_ZERO]
         for scaler in every:
@@ -68,8 +68,16 @@ def _line(cell: Cell) -> str:
     )
 
 
-def _write(known: dict[str, Load], cells: Sequence[Cell]) -> None:
-    at = f"{datetime.now(UTC):%Y-%m-%d}, {machine.describe()}"
+def _ages(folder: Path | None) -> str:
+    """Of cells that were kept from an earlier run."""
+    times = (
+        sorted(datetime.fromtimestamp(file.stat().st_mtime, UTC) for file in folder.glob("*.json")) if folder else []
+    )
+    return f", cells kept from {times[0]:%d %B %H:%M} to {times[-1]:%d %B %H:%M} UTC" if times else ""
+
+
+def _write(known: dict[str, Load], cells: Sequence[Cell], ages: str) -> None:
+    at = f"{datetime.now(UTC):%Y-%m-%d}, {machine.describe()}{ages}"
     PAGE.write_text(page(known, cells, at), encoding="utf-8")
     PICTURE.write_text(picture(known, cells), encoding="utf-8")
 

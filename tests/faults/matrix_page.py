@@ -7,6 +7,7 @@ from pathlib import Path
 
 import uvloop
 
+from tests.faults.kv_rows import BOUND_S, FAULTS, KvSeen, run_kv_row
 from tests.faults.matrix import DEADLINE_S, ROWS, Seen, run_row
 
 HEAD = f"""\
@@ -23,6 +24,33 @@ failing replica's breaker, and what keeps work away from it, after twelve more r
 | Fault | Answer | Alone | after s | Beside | after s | How | Known as |
 |---|---|---|---:|---|---:|---|---|
 """
+
+
+KV_HEAD = """
+## KV that does not come
+
+One replica was to compute a prompt for another, or to hand it over, and fails. The other computes it: the answer must
+be 200 with every word that is said without any of it, and nothing may stay held. The bound is that of the forecast,
+here {bound:.2f} s; of an answer that comes whole nothing is seen before its end, so its own time belongs to it, too.
+
+| Fault | Answer | Whole | after s | Held afterwards |
+|---|---|---|---:|---|
+"""
+
+
+async def kv_matrix() -> list[KvSeen]:
+    """Every row, whole and streamed."""
+    return [await run_kv_row(row, is_stream=is_stream) for row in FAULTS for is_stream in (False, True)]
+
+
+def render_kv(seen: list[KvSeen]) -> str:
+    """The part of the page."""
+    lines = [
+        f"| {one.row} | {'stream' if one.is_stream else 'whole'} | {'yes' if one.is_whole else '**words lost**'} "
+        f"| {one.took_s:.2f} | {'**yes**' if one.held else 'nothing'} |\n"
+        for one in seen
+    ]
+    return KV_HEAD.format(bound=BOUND_S) + "".join(lines)
 
 
 async def matrix(folder: Path) -> list[Seen]:
@@ -66,14 +94,14 @@ def main() -> None:
     if len(sys.argv) != 2:
         sys.exit("usage: python -m tests.faults.matrix_page FILE")
     with tempfile.TemporaryDirectory() as folder:
-        page = render(uvloop.run(_bounded(Path(folder))))
+        page = uvloop.run(_bounded(Path(folder)))
     Path(sys.argv[1]).write_text(page, encoding="utf-8")
     print(page)
 
 
-async def _bounded(folder: Path) -> list[Seen]:
+async def _bounded(folder: Path) -> str:
     async with asyncio.timeout(600):
-        return await matrix(folder)
+        return render(await matrix(folder)) + render_kv(await kv_matrix())
 
 
 if __name__ == "__main__":

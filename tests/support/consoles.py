@@ -5,6 +5,7 @@ from collections.abc import Callable
 from heterodyne.console.fleet.pages import FleetPage
 from heterodyne.console.guard import Guard
 from heterodyne.console.live.feed import LiveFeed
+from heterodyne.console.live.gateway_minute import OtherGateway
 from heterodyne.console.live.recent_activity import RecentActivity
 from heterodyne.console.live.service import LiveService
 from heterodyne.console.playground.service import GatewayPlace, Playground
@@ -27,6 +28,7 @@ def live_service(
     *,
     fleet: Callable[[], FleetPage] | None = None,
     now: Callable[[], float] = lambda: 1_793_534_400.0,
+    others: Callable[[], tuple[OtherGateway, ...]] = tuple,
 ) -> LiveService:
     return LiveService(
         fleet or ScriptedFleet().page,
@@ -35,6 +37,7 @@ def live_service(
         problems=tuple,
         limit_unknown=lambda: 1024,
         wall_clock=now,
+        others=others,
     )
 
 

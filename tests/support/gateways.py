@@ -16,7 +16,9 @@ from heterodyne.config.settings import Settings
 from heterodyne.domain.fleet import Health
 from heterodyne.domain.record import RequestRecord
 from heterodyne.domain.tenant import TenantSnapshot
+from heterodyne.emulator.server import EmulatorServer
 from heterodyne.endpoint_picker.settings import EndpointPickerSettings
+from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.gateway.server import ServerSnapshot
@@ -101,10 +103,11 @@ async def gateway_over(
     guards: dict[str, GuardSettings] | None = None,
     caches: dict[str, CacheSettings] | None = None,
     cascades: dict[str, CascadeSettings] | None = None,
+    kv_stores: dict[str, KvStoreSettings] | None = None,
     issuers: dict[str, IssuerSettings] | None = None,
     picker: dict[str, Any] | None = None,
     beside: dict[str, ScriptedEngine | Behaviour] | None = None,
-    rivals: dict[str, tuple[ScriptedEngine | Behaviour, dict[str, Any]]] | None = None,
+    rivals: dict[str, tuple[ScriptedEngine | EmulatorServer | Behaviour, dict[str, Any]]] | None = None,
     tenants: TenantSnapshot | None = None,
     leases: LeaseSource | None = None,
     records: Path | None = None,
@@ -131,6 +134,7 @@ async def gateway_over(
         guards=guards or {},
         caches=caches or {},
         cascades=cascades or {},
+        kv_stores=kv_stores or {},
         issuers=issuers or {},
         endpoint_picker=EndpointPickerSettings(**{"listens": picker is not None, "port": 0, **(picker or {})}),
         telemetry=TelemetrySettings(records=str(records) if records else "off", log_level="error"),
@@ -165,8 +169,9 @@ async def gateway_over(
             await engine.close()
 
 
-def _engine(one: ScriptedEngine | Behaviour, model: str = requests.MODEL) -> ScriptedEngine:
-    return one if isinstance(one, ScriptedEngine) else ScriptedEngine(one, model=model)
+def _engine(one: Any, model: str = requests.MODEL) -> Any:
+    """A behaviour becomes an engine; what is one stays."""
+    return ScriptedEngine(one, model=model) if callable(one) else one
 
 
 async def _wait_ready(gateway: LiveGateway) -> None:

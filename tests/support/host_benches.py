@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from heterodyne.concurrency.deadline import deadline
+from heterodyne.domain.errors import DriverUnavailable
 from heterodyne.domain.fleet import PoolName, ReplicaId
 from heterodyne.fleet.command_pool import CommandPool
 from heterodyne.fleet.free_ports import LOOPBACK, free_ports
@@ -24,8 +26,8 @@ from tests.support.driver_bench import SERVER, DriverBench, replica_of
 
 POOL = PoolName("chat")
 MAXIMUM = 4
-POLL_S = 0.1
-START_TIMEOUT_S = 30.0
+POLL_S = 0.3
+START_TIMEOUT_S = 75.0
 WORDS = ("{python}", "-S", "-c", SERVER.replace('"127.0.0.1"', "sys.argv[2]"), "{port}", "{host}")
 
 
@@ -126,6 +128,17 @@ async def hosts_bench(
     finally:
         running.cancel()
         await asyncio.wait((running,))
+
+
+async def failure(bench: DriverBench) -> str:
+    """What the driver says instead of an answer, as soon as it does."""
+    async with deadline(bench.start_timeout_s):
+        while True:
+            try:
+                await bench.driver.look()
+            except DriverUnavailable as error:
+                return str(error)
+            await asyncio.sleep(0.05)
 
 
 def engine_pid(pool: DrivenPool, replica: ReplicaId) -> int:

@@ -23,6 +23,8 @@ from heterodyne.gateway.exchange import Exchange, ExchangeOwner
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.forms.form import ClientForm
 from heterodyne.gateway.forms.passing import OPENAI
+from heterodyne.gateway.kv.engine_asker import EngineAsker
+from heterodyne.gateway.kv.transfers import KvTransfers
 from heterodyne.gateway.offload.job import HEAD, decode_job, encode
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.offload.perform import perform
@@ -146,13 +148,23 @@ class RequestPath:
         fleet = FleetView(dialects, snapshot)
         router = Router(snapshot, prior_of=lambda _: ROUND, chance=even, now_s=clock())
         self.health = FleetHealth(routing, snapshot, clock())
+        limit = ConcurrencyLimit(1024, 1)
         self.upstream = Upstream(
             fleet=fleet,
+            kv=KvTransfers(
+                fleet,
+                EngineAsker(ConnectionPool(self.network)),
+                limit=limit,
+                health=self.health,
+                files={},
+                clock=clock,
+                room=lambda: 7,
+            ),
             selector=FallbackRouter(
                 snapshot, self.health, router, fields=PrivateFields(fleet), nearness=self.adapters.nearness, chance=even
             ),
             router=router,
-            limit=ConcurrencyLimit(1024, 1),
+            limit=limit,
             pool=ConnectionPool(self.network),
             adapters=self.adapters,
             offload=Offload("no_module", clock),

@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -12,6 +12,7 @@ from heterodyne.config.settings import Settings
 from heterodyne.console.access.kept_sessions import KeptSessions
 from heterodyne.console.guard import Guard
 from heterodyne.console.live.feed import LiveFeed
+from heterodyne.console.live.gateway_minute import OtherGateway
 from heterodyne.console.live.service import LiveService
 from heterodyne.console.playground.service import GatewayPlace, Playground
 from heterodyne.console.services import ConsoleServices, Instruments
@@ -64,6 +65,7 @@ def build_instruments(
     *,
     access: AdminAccess,
     alerts: AlertWatch | None,
+    others: Callable[[], Sequence[OtherGateway]],
 ) -> Instruments:
     """Over the fleet and the stores, which outlive it."""
     live = LiveService(
@@ -73,6 +75,7 @@ def build_instruments(
         problems=lambda: tuple(_problems(stores, publisher.snapshot)),
         limit_unknown=lambda: owner.settings.routing.concurrency_max,
         wall_clock=time.time,
+        others=others,
     )
     return Instruments(
         guard=access.guard,

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import random
+import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -15,6 +16,7 @@ from heterodyne.admission.limits.when_unreachable import WhenUnreachable
 from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.assembly.documents import stored_room
 from heterodyne.assembly.fleet_reports import machine_name, try_report_loop
+from heterodyne.assembly.kv_folders import slot_files
 from heterodyne.assembly.picking import picking
 from heterodyne.assembly.request_path import RequestPath, batch_runner, live_gateway, open_request_path, request_handler
 from heterodyne.assembly.traces import tracer_of, try_exporter
@@ -29,6 +31,8 @@ from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.engines.catalogue import DIALECTS, ENGINES
 from heterodyne.gateway.audit_recorder import AuditRecorder
 from heterodyne.gateway.fleet_view import FleetView
+from heterodyne.gateway.kv.engine_asker import EngineAsker
+from heterodyne.gateway.kv.transfers import KvTransfers
 from heterodyne.gateway.lease_client import LeaseClient
 from heterodyne.gateway.offload.process import Offload
 from heterodyne.gateway.private_fields import PrivateFields
@@ -52,6 +56,7 @@ from heterodyne.wire.connection_pool import ConnectionPool
 
 METERS_INTERVAL_S = 1.0
 ARMS_SUFFIX = ".arms.sock"  # where workers tell each other which version a conversation has
+ROOM_BITS = 63  # of the number by which a pair of replicas finds each other
 OFFLOAD_MODULE = "heterodyne.supervisor.workers.offload_process"
 
 clock = time.monotonic
@@ -87,7 +92,7 @@ async def running_gateway(
     adapters = AdapterLoader(ENGINES, _pool(settings, idle_max=0), clock=clock)
     tracer = None if exporter is None else tracer_of(settings, exporter)
     request_log = _request_log(settings, records, usage_recorder, audit_recorder, tracer=tracer, wall_clock=wall_clock)
-    upstream = _upstream(settings, snapshot, router, adapters, request_log, tracer=tracer)
+    upstream = _upstream(settings, snapshot, router, adapters, request_log, tracer=tracer, wall_clock=wall_clock)
     listener = KvListener(router, clock=clock, chance=chance)
     watch = _watch(priors, upstream, adapters, listener)
     stored = stored_room(settings, lambda: priors.settings, wall_clock)
@@ -103,6 +108,7 @@ async def running_gateway(
         "clock": gateway.server.tick,
         "health checks": watch.run,
         "adapters": adapters.run,
+        "kv exchanges": upstream.kv.run,
         "kv events": listener.run,
         "leases": lease_client.run,
         "issuers": path.tokens.run,
@@ -195,11 +201,14 @@ def _upstream(
     request_log: RequestLog,
     *,
     tracer: Tracer | None,
+    wall_clock: Callable[[], float],
 ) -> Upstream:
     fleet = FleetView(DIALECTS, snapshot)
+    health = FleetHealth(settings.routing, snapshot, clock())
+    limit = ConcurrencyLimit(settings.admission.in_flight_max, settings.admission.retry_after_s)
     selector = FallbackRouter(
         snapshot,
-        FleetHealth(settings.routing, snapshot, clock()),
+        health,
         router,
         fields=PrivateFields(fleet),
         nearness=adapters.nearness,
@@ -209,7 +218,7 @@ def _upstream(
         fleet=fleet,
         selector=selector,
         router=router,
-        limit=ConcurrencyLimit(settings.admission.in_flight_max, settings.admission.retry_after_s),
+        limit=limit,
         pool=_pool(settings, idle_max=settings.gateway.engine_connections_idle_max),
         adapters=adapters,
         offload=Offload(OFFLOAD_MODULE, clock),
@@ -217,6 +226,15 @@ def _upstream(
         hop=None if tracer is None else tracer.hop,
         answer_bytes_max=settings.gateway.answer_bytes_max,
         clock=clock,
+        kv=KvTransfers(
+            fleet,
+            EngineAsker(_pool(settings, idle_max=0)),
+            limit=limit,
+            health=health,
+            files=slot_files(settings, wall_clock),
+            clock=clock,
+            room=lambda: secrets.randbits(ROOM_BITS),
+        ),
     )
 
 
@@ -231,6 +249,7 @@ def _watch(priors: ReplicaPriors, upstream: Upstream, adapters: AdapterLoader, l
         selector.health.publish(snapshot, now_s)
         router.publish(snapshot, now_s)
         adapters.publish(snapshot)
+        upstream.kv.publish(snapshot)
         listener.publish(snapshot)
 
     def on_probe(replica: ReplicaId, now_s: float) -> None:
@@ -240,8 +259,9 @@ def _watch(priors: ReplicaPriors, upstream: Upstream, adapters: AdapterLoader, l
         selector.health.on_failed_probe(replica)
 
     def forget_memory(replica: ReplicaId) -> None:
-        """An engine that has started again holds neither adapters nor prompts."""
+        """An engine that has started again holds neither adapters nor prompts nor slots."""
         adapters.forget(replica)
+        upstream.kv.forget(replica)
         router.on_memory_lost(replica, clock())
 
     publish(upstream.fleet.snapshot)

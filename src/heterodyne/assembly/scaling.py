@@ -3,11 +3,13 @@
 import os
 import secrets
 import socket
+import time
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
 from heterodyne.config.settings import Settings
-from heterodyne.ports.document_store import DocumentStore
+from heterodyne.console.live.gateway_minute import GatewayMinute, OtherGateway, minute_of
 from heterodyne.stores.open_store import state_folder
 from heterodyne.stores.redis.reports import GATEWAYS, RedisReports
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
@@ -18,6 +20,7 @@ from heterodyne.supervisor.scaling.autoscaler import Autoscaler
 from heterodyne.supervisor.scaling.memory import ScalingMemory
 from heterodyne.supervisor.scaling.scaled_fleet import ScaledFleet
 from heterodyne.supervisor.scaling.shared import SharedScaling
+from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores
 
 NAME_BYTES = 8
 
@@ -26,13 +29,14 @@ class ScalingParts(Struct, frozen=True, kw_only=True, eq=False):
     """One per supervisor."""
 
     autoscaler: Autoscaler
+    others: Callable[[], Sequence[OtherGateway]]  # for the console
     loops: Loops
 
 
-def build_scaling(owner: FleetOwner, documents: DocumentStore) -> ScalingParts:
+def build_scaling(owner: FleetOwner, stores: SupervisorStores) -> ScalingParts:
     """It follows reloads; the lease of the leader is one of the documents. Raises SettingsInvalid."""
     sender = secrets.token_hex(NAME_BYTES)
-    leader, watch = LeaderWatch(documents, sender), _try_watch(owner.settings, sender)
+    leader, watch = LeaderWatch(stores.documents, sender), _try_watch(owner.settings, sender)
     fleet = ScaledFleet(
         driven=owner.driven,
         replicas=owner.replicas,
@@ -46,9 +50,16 @@ def build_scaling(owner: FleetOwner, documents: DocumentStore) -> ScalingParts:
     shared = SharedScaling(fleet, memory, name=name, fence=leader.fence, watch=watch)
     autoscaler = Autoscaler(lambda: owner.settings, fleet, memory, shared)
     loops: Loops = {"leader": leader.run, "autoscaler": autoscaler.run}
-    if watch is not None:
-        loops = {**loops, "gateways": watch.run}
-    return ScalingParts(autoscaler=autoscaler, loops=loops)
+    if watch is None:
+        return ScalingParts(autoscaler=autoscaler, others=tuple, loops=loops)
+    watch.minute = lambda: _minute(owner, stores)
+    return ScalingParts(autoscaler=autoscaler, others=watch.others, loops={**loops, "gateways": watch.run})
+
+
+def _minute(owner: FleetOwner, stores: SupervisorStores) -> GatewayMinute:
+    """What this gateway tells the consoles of others."""
+    window, rows = stores.recent_activity.window(time.time()), owner.workers.rows()
+    return minute_of(window, in_flight=sum(one.in_flight for one in rows), queued=sum(one.queued for one in rows))
 
 
 def _try_watch(settings: Settings, sender: str) -> GatewayWatch | None:

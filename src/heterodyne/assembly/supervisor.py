@@ -114,7 +114,7 @@ async def run_supervisor(
     alerts = _try_alerts(owner, stores, tenants, drifts, run_dir, abuse=abuse, certificates=certificates)
     rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
     policies = build_policies(owner, stores.policies, run_dir)
-    scaling = build_scaling(owner, stores.documents)
+    scaling = build_scaling(owner, stores)
     parts = build_store_parts(
         stores,
         owner,
@@ -147,7 +147,9 @@ async def run_supervisor(
         loops["alerts"] = alerts.run
     admin = None
     if access is not None:
-        instruments = build_instruments(settings, owner, stores, parts.publisher, tenants, access=access, alerts=alerts)
+        instruments = build_instruments(
+            settings, owner, stores, parts.publisher, tenants, access=access, alerts=alerts, others=scaling.others
+        )
         loops["live"] = instruments.feed.run
         app = admin_app(settings.console, owner, parts.services, instruments)
         admin = _admin_port(settings, access, app, instruments)

@@ -9,6 +9,7 @@ from msgspec import Struct
 from heterodyne.cli.output import print_json, print_table
 from heterodyne.cli.progress import counting
 from heterodyne.domain.counted import counted
+from heterodyne.domain.routing_rule import KvStrategy
 
 if TYPE_CHECKING:
     from heterodyne.physics.serving import Slo
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from heterodyne.simulator.fleet_file import FleetFile
     from heterodyne.simulator.promise import Promise
     from heterodyne.simulator.report import SimulationReport
+    from heterodyne.simulator.trial import Trial
     from heterodyne.simulator.workload import Workload
 
 
@@ -41,6 +43,7 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     share: float | None
     recorded_pace: bool
     gauge_interval_s: float
+    kv: str
     batch_lines: int | None
     batch_group: int
     batch_tokens: tuple[int, int, int]
@@ -84,6 +87,7 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     metavar="S",
     help="How often the router is told the replicas' gauges, a quarter of them read anew each time.",
 )
+@click.option("--kv", type=click.Choice(list(KvStrategy)), default="prefix", help="As `models.<name>.kv`. [prefix]")
 @click.option(
     "--batch-lines",
     type=click.IntRange(min=1),
@@ -197,13 +201,12 @@ def _traffic(
 ) -> "Workload":
     """The trace at the rate that is asked for."""
     from heterodyne.simulator.capacity import capacity_rps
-    from heterodyne.simulator.trial import Trial
     from heterodyne.simulator.workload import workload
 
     log = _log(options, planned)
     rate = options.rate
     if options.load is not None:
-        trial = Trial(policy=(options.policies or DEFAULT_POLICIES)[0], seed=options.seed, slo=promise.slo)
+        trial = _trial(options, (options.policies or DEFAULT_POLICIES)[0], promise.slo)
         capacity = capacity_rps(pools, log, trial, share=promise.share)
         click.echo(
             f"capacity for this trace: {capacity:.1f} requests/s, at which {promise.share:.4g} of them are within both "
@@ -227,12 +230,10 @@ def _simulate_batch(
     from heterodyne.cli.simulate_batch import batch_of, print_batch
     from heterodyne.simulator.beside import batch_beside
     from heterodyne.simulator.capacity import capacity_rps
-    from heterodyne.simulator.trial import Trial
 
     assert options.batch_lines is not None
     batch = batch_of(options.batch_lines, group=options.batch_group, tokens=options.batch_tokens)
-    [policy] = options.policies or DEFAULT_POLICIES
-    trial = Trial(policy=policy, seed=options.seed, slo=promise.slo, gauge_interval_s=options.gauge_interval_s)
+    trial = _trial(options, (options.policies or DEFAULT_POLICIES)[0], promise.slo)
     capacity = capacity_rps(pools, _log(options, planned), trial, share=promise.share)
     found = batch_beside(pools, traffic, trial, batch, capacity_rps=capacity)
     if options.as_json:
@@ -258,6 +259,13 @@ def _log(options: SimulateOptions, planned: "Promise | None") -> "list[TraceRequ
     )
 
 
+def _trial(options: SimulateOptions, policy: str, slo: "Slo") -> "Trial":
+    from heterodyne.simulator.trial import Trial
+
+    kv, interval_s = KvStrategy(options.kv), options.gauge_interval_s
+    return Trial(policy=policy, seed=options.seed, slo=slo, gauge_interval_s=interval_s, kv=kv)
+
+
 def _simulated(
     policy: str, options: SimulateOptions, pools: "tuple[LaidOutPool, ...]", traffic: "Workload", slo: "Slo"
 ) -> "SimulationReport":
@@ -265,10 +273,9 @@ def _simulated(
 
     from heterodyne.simulator.report import report
     from heterodyne.simulator.run import run
-    from heterodyne.simulator.trial import Trial
 
     begun_s = perf_counter()
-    trial = Trial(policy=policy, seed=options.seed, slo=slo, gauge_interval_s=options.gauge_interval_s)
+    trial = _trial(options, policy, slo)
     with counting(policy, traffic.requests, is_json=options.as_json) as on_arrivals:
         done = report(run(pools, traffic, trial, on_arrivals=on_arrivals), trial)
     took_s = perf_counter() - begun_s

@@ -66,6 +66,7 @@ EXAMPLES: dict[str, object] = {  # what to show where the default is to be absen
     "bytes_per_s": 2e9,
     "latency_ms": 2.0,
     "ttl_s": 3600.0,
+    "path": "/var/cache/heterodyne/kv",
     "inference_pool": "serving/llama",
     "manifests": "/etc/heterodyne/manifests",
     "price_usd_per_hour": 2.5,

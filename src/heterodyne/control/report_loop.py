@@ -16,8 +16,8 @@ from heterodyne.routing.worker_reports import WorkerReports
 from heterodyne.telemetry import log, metrics
 from heterodyne.telemetry.trouble import Trouble
 
-INTERVAL_S: Final = 0.2
-PEERS_AT_ONCE: Final = 16  # with more of them each takes its turn more rarely: what is read grows with their square
+INTERVAL_S: Final = 0.1
+PEERS_AT_ONCE: Final = 8  # with more of them each takes its turn more rarely: what is read grows with their square
 INTERVAL_MAX_S: Final = 0.8
 RETRY_S_MIN: Final = 0.25
 RETRY_S_MAX: Final = 2.0

@@ -59,6 +59,10 @@ class EndedRequest:
     cache: str
     saved_usd: float | None
     cascade: str
+    kv_origin: str
+    kv_bytes: int
+    kv_ms: float | None
+    kv_saved_ms: float | None
 
     def record(self) -> RequestRecord:
         """What is written down of it."""
@@ -72,5 +76,6 @@ class EndedRequest:
             self.predicted_ttft_ms, self.predicted_itl_ms, self.usd, self.tenant, self.key, self.tier, self.urgency,
             self.queue_ms, self.is_hedged, self.hardware, self.promise, self.overhead_ms, self.connect_ms, self.trace,
             self.failed_tries, self.guards, self.cache, self.saved_usd, self.cascade,
+            self.kv_origin, self.kv_bytes, self.kv_ms, self.kv_saved_ms,
         )
         # fmt: on

@@ -64,3 +64,7 @@ class RequestRecord(Struct, frozen=True, omit_defaults=True, gc=False):
     # Which model a cascade let answer, and why, as in `cheap; within_bound`; of a request that a cascade itself sent,
     # what for and for which, as in `tried; smart`; empty: there is none.
     cascade: str = ""
+    kv_origin: str = ""  # where KV of its prompt was brought from; empty: nowhere
+    kv_bytes: int = 0  # so much was brought
+    kv_ms: float | None = None  # it was waited for that, before the engine was asked
+    kv_saved_ms: float | None = None  # of TTFT, against what computing it was predicted to take

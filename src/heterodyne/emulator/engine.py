@@ -10,6 +10,7 @@ from heterodyne.emulator.adapters import EmulatedAdapters
 from heterodyne.emulator.answer_format import ChatFormat, CompletionFormat
 from heterodyne.emulator.faults import Faults, Poor, Share
 from heterodyne.emulator.generation import Breakage, ExtraFields, Generation, Planned
+from heterodyne.emulator.kv_exchange import KvExchange
 from heterodyne.emulator.observations import Life, Observations
 from heterodyne.emulator.order import EmulatorOrder
 from heterodyne.emulator.replica_clock import ReplicaClock
@@ -20,6 +21,7 @@ from heterodyne.emulator.request_body import (
     completion_prompts,
     wanted_tokens,
 )
+from heterodyne.emulator.slots import EmulatedSlots
 from heterodyne.physics.replica.from_layout import machine_of
 from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.step import EngineStep, StepResult
@@ -59,6 +61,8 @@ class EmulatedEngine:
         machine = machine_of(order.layout, order.found.profile, order.scheduling, speculation=order.speculation)
         self.clock = ReplicaClock(machine, self._on_step, loop=loop, speed=order.speed)
         self.machine = machine
+        self.kv = KvExchange(order, machine, loop=loop, faults=lambda: self._faults)
+        self.slots = EmulatedSlots(order, machine)
         self._answers: dict[int, tuple[Generation, int]] = {}  # by job: the answer, and which of its sequences
         self._left: dict[int, Planned] = {}  # cancelled since the last step, whose events may still name their blocks
         self._ids = itertools.count(1)
@@ -165,12 +169,26 @@ class EmulatedEngine:
                 one.job, generation.arrived_at_s, cached_tokens=cached_tokens, limit_tokens=one.limit_tokens
             )
             generation.lives.append(life)
-            self.clock.submit(one.job)
+            self._submit(one.job, generation, body)
         return generation
 
     def close(self) -> None:
         """Work on nothing any more."""
+        self.kv.close()
         self.clock.close()
+
+    def _submit(self, job: Job, generation: Generation, body: EmulatorRequest) -> None:
+        """Begin with it now, or when its KV has come from the engine that computed it."""
+        params = body.kv_transfer_params
+        if params is None or not params.do_remote_prefill or not self.machine.try_reserve(job):
+            self.clock.submit(job)
+            return
+
+        def arrived(tokens: int) -> None:
+            generation.cached_tokens = max(generation.cached_tokens, min(tokens, job.prompt_tokens - 1))
+            self.clock.arrive(job.id, tokens)
+
+        self.kv.read(job, params, arrived)
 
     def _plan(self, body: EmulatorRequest, prompt: EmulatorPrompt) -> Planned:
         order = self.order
@@ -189,7 +207,14 @@ class EmulatedEngine:
         # An adapter's keys and values are its own, and so are those of another salt.
         salt = f"{adapter or body.model}\0{body.cache_salt}"
         blocks = tokenizer.block_hashes(prompt.text + b"".join(words), order.scheduling.block_tokens, salt)
-        job = Job(id=next(self._ids), prompt_tokens=prompt_tokens, output_tokens=tokens, blocks=blocks)
+        keeps_kv = body.kv_transfer_params is not None and body.kv_transfer_params.do_remote_decode and tokens == 1
+        job = Job(
+            id=next(self._ids),
+            prompt_tokens=prompt_tokens,
+            output_tokens=tokens,
+            blocks=blocks,
+            keeps_kv=keeps_kv,
+        )
         return Planned(
             job=job,
             text=prompt.text,
@@ -198,6 +223,7 @@ class EmulatedEngine:
             limit_tokens=min(asked or room, room),
             adapter=adapter,
             salt=body.cache_salt,
+            slot=body.id_slot,
         )
 
     def _cached_tokens(self, job: Job) -> int:
@@ -257,12 +283,17 @@ class EmulatedEngine:
         generation, index = answer
         planned = generation.planned[index]
         self.observations.finish(job_id, now_s, "length" if planned.is_cut else "stop")
+        if planned.slot is not None:
+            self.slots.hold(planned.slot, planned.job)
+        if planned.job.keeps_kv:
+            self.kv.keep(planned.job)
         generation.finish(index)
 
     def _cancelled(self, generation: Generation) -> None:
         for one in generation.planned:
             if self._answers.pop(one.job.id, None) is not None and self.listeners:
                 self._left[one.job.id] = one
+            self.kv.cancel(one.job.id)
             self.machine.cancel(one.job.id)
             self.observations.abort(one.job.id)
 

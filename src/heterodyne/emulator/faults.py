@@ -35,6 +35,14 @@ class Lie(StrEnum):
     GARBAGE = "garbage"  # not Prometheus at all
 
 
+class HandOver(StrEnum):
+    """Ways not to hand a prompt's KV over."""
+
+    SILENT = "silent"  # the answer says nothing of it
+    EXPIRED = "expired"  # its lease ends at once
+    SHORT = "short"  # half of it
+
+
 class Faults(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All off by default. Where a share is given, that share of requests is hit, evenly spaced."""
 
@@ -51,6 +59,8 @@ class Faults(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     poor_share: Annotated[float, Meta(ge=0, le=1)] = 1.0
     lie: Lie | None = None
     is_unhealthy: bool = False  # health says so, everything else works
+    hand_over: HandOver | None = None  # of prompts whose KV others are to read
+    kv_slowdown: Annotated[float, Meta(ge=0.01, le=10000)] = 1.0  # reading KV from others takes so many times as long
     kv_event_loss_share: Annotated[float, Meta(ge=0, le=1)] = 0.0  # of KV event batches; a replay still has them
 
 

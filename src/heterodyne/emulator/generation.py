@@ -30,6 +30,7 @@ class Planned(Struct, frozen=True, kw_only=True):
     limit_tokens: int = 0
     adapter: str | None = None  # None: the model alone
     salt: str = ""
+    slot: int | None = None  # that it was asked to be answered in; None: any
 
 
 class Breakage(Struct, frozen=True, kw_only=True):

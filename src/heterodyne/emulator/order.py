@@ -22,5 +22,7 @@ class EmulatorOrder(Struct, frozen=True, kw_only=True):
     speculation: Speculation | None = None
     adapters_max: int = 4  # LoRA adapters in memory at once
     adapters: tuple[str, ...] = ()  # of those, loaded from the start
+    kv_link_bytes_per_s: float = 10e9  # at which KV is read from another engine
+    slot_folder: str | None = None  # where llama.cpp saves slots; None: it does not
     kv_events: str | None = None  # where KV events are published; None: nowhere
     kv_events_replay: str | None = None  # where lost ones can be asked for; None: they cannot

@@ -58,6 +58,12 @@ class ReplicaClock:
         if self._step is None and not self._is_finishing:
             self._begin(self.now_s)
 
+    def arrive(self, job_id: int, tokens: int) -> None:
+        """So many of the first tokens of a job that has its memory are here."""
+        self.machine.arrive(job_id, tokens, self.now_s)
+        if self._step is None and not self._is_finishing:
+            self._begin(self.now_s)
+
     def stall(self) -> None:
         """Stop where it stands; `resume` goes on from there."""
         self._is_stalled = True

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from heterodyne.domain.errors import InvalidField, MalformedJson
 from heterodyne.emulator import tokenizer
+from heterodyne.emulator.kv_exchange import KvTransferParams
 
 OUTPUT_TOKENS_DEFAULT = 16  # of a completion without a length, as OpenAI has it
 
@@ -45,6 +46,8 @@ class EmulatorRequest(Struct):
     stream_options: EmulatorStreamOptions | None = None
     continue_final_message: bool = False
     cache_salt: str = ""
+    id_slot: int | None = None  # of llama.cpp's
+    kv_transfer_params: KvTransferParams | None = None
     lora_path: str | None = None  # the adapter's name, in SGLang's requests
 
 

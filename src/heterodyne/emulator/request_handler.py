@@ -9,8 +9,9 @@ from msgspec import structs
 from heterodyne.domain.errors import EngineRefused, HeterodyneError, InvalidSpec
 from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.emulator.faults import Lie, faults_from
+from heterodyne.emulator.kv_exchange import TAKE, TakeOrder
 from heterodyne.emulator.request_body import read_body
-from heterodyne.emulator.response import EmulatorResponse, Refusal, json_response, refusal_of
+from heterodyne.emulator.response import EmulatorResponse, Refusal, json_response, read, refusal_of
 from heterodyne.emulator.surface import Routes, Surface
 from heterodyne.wire.message import ANY_BODY, HeadCheck, HttpRequest
 from heterodyne.wire.responder import Responder
@@ -30,6 +31,7 @@ class EmulatorRequestHandler:
             **surface.routes,
             (b"GET", FAULTS): lambda engine, _: json_response(engine.faults),
             (b"POST", FAULTS): self._set_faults,
+            (b"POST", TAKE.encode()): lambda engine, request: json_response(engine.kv.take(read(request, TakeOrder))),
         }
         fields = surface.extra_fields
         self._extra_fields = None if fields is None else functools.partial(fields, engine)

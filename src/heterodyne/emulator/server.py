@@ -80,6 +80,7 @@ class EmulatorServer:
             self._stop()
             raise
         self.port = self._server.sockets[0].getsockname()[1]
+        self._engine.kv.address = (self.host, self.port)
         self._ticking = loop.create_task(self._tick())
 
     async def close(self) -> None:

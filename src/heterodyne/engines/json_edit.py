@@ -5,6 +5,7 @@ milliseconds for a prompt of token ids. The object is known to be valid.
 """
 
 import re
+from collections.abc import Collection
 
 import msgspec
 
@@ -29,6 +30,15 @@ def put(body: bytes, changes: dict[str, bytes]) -> bytes:
         pieces += (b"," if pieces else b"{", _key(name), b":", value)
     pieces.append(b"}" if pieces else b"{}")
     return b"".join(pieces)
+
+
+def without(body: bytes, names: Collection[str]) -> bytes:
+    """Leave out members; the same bytes where the object has none of them."""
+    members = _members(body)
+    if not any(name in members for name in names):
+        return body
+    kept = [(name, value) for name, value in members.items() if name not in names]
+    return b"{" + b",".join(_key(name) + b":" + bytes(value) for name, value in kept) + b"}"
 
 
 def without_nulls(body: bytes) -> bytes:

@@ -18,6 +18,7 @@ class ChildOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     gpu_layers: int = -1  # -1 offloads all
     purpose: Literal["generate", "embed"] = "generate"
     chat_template: str | None = None  # Jinja text; None uses the one inside the weights
+    slot_folder: str | None = None  # where slots may be saved to and restored from; None: nowhere
 
 
 class ChildListening(Struct, frozen=True, kw_only=True):

@@ -81,6 +81,13 @@ class KvStoreSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         ),
     ]
     capacity_gb: Annotated[float, Meta(gt=0, description="How much it holds, in 10^9 bytes; the least worth goes.")]
+    path: Annotated[
+        str | None,
+        Meta(
+            description="Folder of a disk store that llama.cpp replicas save slots to (`kv_transfer` slots); replicas "
+            "that already run were started with it as `--slot-save-path`, and it is nobody else's."
+        ),
+    ] = None
     bytes_per_s: Annotated[
         Annotated[float, Meta(gt=0)] | None,
         Meta(description="How fast one replica reads from it, at first: every read corrects it. Absent, as usual."),

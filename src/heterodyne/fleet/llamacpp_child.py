@@ -96,6 +96,8 @@ def _start(order: ChildOrder) -> Any:
     params.chat_template = order.chat_template or ""
     params.endpoint_metrics = True
     params.endpoint_slots = True
+    if order.slot_folder is not None:
+        params.slot_save_path = order.slot_folder.rstrip("/") + "/"  # it puts names right behind
     params.ui = False
     params.cors_origins = ""  # no web page may read what this port answers
     params.verbosity = 1  # errors

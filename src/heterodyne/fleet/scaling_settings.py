@@ -22,6 +22,16 @@ class ScalingSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     spare: Annotated[
         int, Meta(ge=0, le=64, description="Replicas of each model beyond what is needed, for steps nobody foresees.")
     ] = 0
+    headroom: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=10,
+            description="Of what is needed, so much more is kept: `0.2` carries a fifth more than comes. It is what "
+            "bears the first minutes of a step, until replicas that are asked for then are ready, and is paid for at "
+            "all times.",
+        ),
+    ] = 0.0
     budget_usd_per_hour: Annotated[
         Annotated[float, Meta(ge=0)] | None,
         Meta(description="What all replicas of one model may cost; absent, `maximum` of its pools is the only bound."),

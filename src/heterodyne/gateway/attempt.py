@@ -1,20 +1,24 @@
 """One try of a request on one replica, from asking for a connection to exactly one outcome."""
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from heterodyne.domain.errors import EngineError, EngineGarbage, HeterodyneError
+from heterodyne.domain.operation import Operation
 from heterodyne.domain.provider_limit import ToldLimits
 from heterodyne.domain.request import Request
 from heterodyne.engines.wire_errors import engine_error
+from heterodyne.gateway.attempt_needs import AttemptNeeds
+from heterodyne.gateway.attempt_owner import AttemptOwner
 from heterodyne.gateway.finished_try import Try
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.framed_events import AMAZON_EVENTS, STREAMS, FramedEvents
+from heterodyne.gateway.kv.kv_gate import KvGate
+from heterodyne.gateway.kv.kv_use import KvUse
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.offload.process import PendingWork
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.upstream import Upstream
-from heterodyne.ports.adapters import AdapterUse
 from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.routing.health.outcome import BUSY, CANCELLED, SUCCESS, Outcome
 from heterodyne.routing.routing_choice import RoutingChoice
@@ -24,39 +28,8 @@ from heterodyne.wire.chunks import unframe
 from heterodyne.wire.client_connection import ClientConnection
 from heterodyne.wire.errors import WireError
 
-NOT_YET: Final = float("inf")  # while the adapter is loaded, so that nobody calls the replica late
-
-
-class AttemptOwner(Protocol):
-    """The exchange that an attempt is made for."""
-
-    def attempt_streams(self, attempt: "Attempt") -> StreamRelay | None:
-        """A good stream has begun; whoever returned takes it from here, None: it is to be read whole."""
-        ...
-
-    def attempt_begins(self, attempt: "Attempt") -> None:
-        """The first event of its stream is about to be written."""
-        ...
-
-    def attempt_completed(self, attempt: "Attempt") -> None:
-        """Its stream is complete."""
-        ...
-
-    def attempt_answered(self, attempt: "Attempt", pieces: list[bytes]) -> None:
-        """A whole answer, good or bad, has come."""
-        ...
-
-    def attempt_unsent(self, attempt: "Attempt", error: HeterodyneError) -> None:
-        """The request cannot be said in the words of the replica's engine."""
-        ...
-
-    def attempt_failed(self, attempt: "Attempt", error: EngineError) -> None:
-        """There will be no answer from this one."""
-        ...
-
-    def attempt_stopped(self, attempt: "Attempt", error: HeterodyneError | None) -> None:
-        """A policy has ended its stream; with an error nothing of it was sent."""
-        ...
+GENERATES: Final = (Operation.CHAT, Operation.COMPLETION)  # which alone leave KV behind
+NOT_YET: Final = float("inf")  # while it waits for what it needs, so that nobody calls the replica late
 
 
 class Attempt:
@@ -66,6 +39,7 @@ class Attempt:
         "_call",
         "_connection",
         "_is_paused",
+        "_needs",
         "_owner",
         "_passes",
         "_pieces",
@@ -75,7 +49,6 @@ class Attempt:
         "_ticket",
         "_trial",
         "_upstream",
-        "_use",
         "adapter",
         "asked_at_s",
         "began_at_s",
@@ -96,7 +69,7 @@ class Attempt:
 
     def __init__(
         self,
-        owner: AttemptOwner,
+        owner: "AttemptOwner[Attempt]",
         upstream: Upstream,
         choice: RoutingChoice,
         call: EngineRequest | LargeCall,
@@ -121,7 +94,6 @@ class Attempt:
         self.relay: StreamRelay | None = None  # once it streams
         self.is_over = False
         self.adapter = adapter  # that the replica must hold; None: the model alone is asked
-        self._use: AdapterUse | None = None
         self.began_at_s = self.asked_at_s = self.heard_at_s = now_s = upstream.clock()
         self.sent_at_s = 0.0  # when the engine was sent the request; 0: it has not been
         self.first_at_s = 0.0  # when its answer began; 0: it has not
@@ -133,23 +105,33 @@ class Attempt:
         is_loading = adapter is not None and upstream.adapters.nearness(wire.replica, adapter)
         # How long an adapter takes to load says nothing of the pool's pace.
         is_tracked = not choice.is_repeated and not is_loading
-        self._ticket = upstream.router.start(routing_request, choice.forecast, now_s) if is_tracked else None
+        plan, forecast = choice.kv_plan, choice.forecast
+        if plan is not None:
+            may_use = earns and not choice.is_repeated and wire.has_kv  # whoever repeats a request asks plainly
+            plan = upstream.kv.usable(plan, wire, routing_request) if may_use else None
+            if plan is None:
+                forecast = upstream.router.forecast(routing_request, replica_id, now_s)
+        self._ticket = upstream.router.start(routing_request, forecast, now_s, plan) if is_tracked else None
         self._replica_health = upstream.selector.health.of(replica_id)
         self._trial = self._replica_health.on_start(now_s, routing_request.prompt_tokens if earns else 0)
         upstream.limit.occupy(replica_id)
-        if is_loading:
-            self.asked_at_s = NOT_YET
+        self._needs: AttemptNeeds | None = None  # None: nothing that is to be waited for
+        if adapter is not None or wire.has_kv or isinstance(call, LargeCall):
+            kv = None
+            if wire.has_kv and request.operation in GENERATES:
+                kv = upstream.kv.use(
+                    wire, plan, routing_request, forecast=forecast, request_id=request.id, ticket=self._ticket
+                )
+            self._needs = AttemptNeeds(self, upstream, wire, adapter, kv)
+            if is_loading or (kv is not None and kv.plan is not None):
+                self.asked_at_s = NOT_YET
 
     def start(self, *, fresh: bool = False) -> None:
-        """Ask for a connection, once the replica has the adapter; `fresh` insists on a new one."""
-        if self.adapter is not None and self._use is None:
-            self._use = self._upstream.adapters.use(self.wire.replica, self.adapter)
-            self._use.when_ready(self._has_adapter)
-            return
-        if isinstance(self._call, LargeCall):
-            self._call.make(self._has_call)
-            return
-        self._upstream.pool.lend(self.wire.address, self._connected, self._unconnected, fresh=fresh)
+        """Ask for a connection, once the replica has all that it needs; `fresh` insists on a new one."""
+        if self._needs is not None and not fresh:
+            self._needs.meet(self._call)
+        else:
+            self._upstream.pool.lend(self.wire.address, self._connected, self._unconnected, fresh=fresh)
 
     def again(self, call: EngineRequest | LargeCall) -> None:
         """Ask the same replica the next thing it takes to answer."""
@@ -182,10 +164,8 @@ class Attempt:
             connection.cancel()
         if self.work is not None:
             self.work.cancel()
-        elif isinstance(self._call, LargeCall):
-            self._call.cancel()
-        if self._use is not None:
-            self._use.end()
+        if self._needs is not None:
+            self._needs.end(now_s, is_answered=outcome is SUCCESS)
         if self._ticket is not None:
             self._ticket.end(
                 now_s, output_tokens=output_tokens, cached_tokens=cached_tokens, is_complete=outcome is SUCCESS
@@ -246,28 +226,36 @@ class Attempt:
         relay = self.relay
         return max(relay.last_at_s, self.heard_at_s) if relay is not None else self.heard_at_s
 
-    # Called by the keeper of adapters.
+    def check(self, now_s: float) -> None:
+        """Notice that what the replica was told of does not come."""
+        if self._needs is not None:
+            self._needs.check(now_s)
 
-    def _has_adapter(self, error: EngineError | None) -> None:
-        if self.is_over:
-            return
-        if error is not None:
-            self._owner.attempt_failed(self, error)
-            return
+    @property
+    def kv(self) -> KvUse | None:
+        """What it has to do with KV; None: nothing."""
+        return None if self._needs is None else self._needs.kv
+
+    # Called by what it needs.
+
+    def has_needs(self, call: EngineRequest) -> None:
+        self._call = call
         self.asked_at_s = self.heard_at_s = self._upstream.clock()
-        self.start()
+        self._upstream.pool.lend(self.wire.address, self._connected, self._unconnected)
 
-    # Called when a large body has been made.
+    def lacks(self, error: EngineError) -> None:
+        self._owner.attempt_failed(self, error)
 
-    def _has_call(self, made: EngineRequest | HeterodyneError) -> None:
-        if self.is_over:
-            return
-        if isinstance(made, HeterodyneError):
-            self._owner.attempt_unsent(self, made)
-            return
-        self._call = made
-        self.asked_at_s = self.heard_at_s = self._upstream.clock()
-        self.start()
+    def has_no_call(self, error: HeterodyneError) -> None:
+        self._owner.attempt_unsent(self, error)
+
+    def ask_plainly(self, call: EngineRequest) -> None:
+        """The same replica once more, without the KV that it was told of."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.cancel()
+        self.relay = None
+        self.again(call)
 
     # Called by the connection pool.
 
@@ -278,6 +266,8 @@ class Attempt:
         assert not isinstance(self._call, LargeCall)
         self._connection = connection
         self.sent_at_s = self._upstream.clock()
+        if self._needs is not None and self._needs.kv is not None:
+            self._needs.kv.sent(self.sent_at_s)
         call = self._call
         trace_lines = b"" if self.hop is None else self.hop.lines
         head = self.wire.request_head(call.path, self._request_id, call.body, trace_lines, call.media_type)
@@ -301,7 +291,11 @@ class Attempt:
             self.media_type = media_type
             self.relay = relay = self._owner.attempt_streams(self)
             if relay is not None and self._connection is not None:
-                self._connection.listener = FramedEvents(relay, self) if media_type == AMAZON_EVENTS else relay
+                needs = self._needs
+                if needs is not None and needs.is_kv_pending:
+                    self._connection.listener = KvGate(self._connection, relay, needs)
+                else:
+                    self._connection.listener = FramedEvents(relay, self) if media_type == AMAZON_EVENTS else relay
         elif status != 200:
             self.retry_after = headers.get(b"retry-after")
 
@@ -322,7 +316,8 @@ class Attempt:
 
     def on_end(self) -> None:
         self._connection = None
-        self._owner.attempt_answered(self, self._pieces)
+        if self._needs is None or not self._needs.distrusts(self.status):
+            self._owner.attempt_answered(self, self._pieces)
 
     def on_failure(self, error: WireError) -> None:
         connection, self._connection = self._connection, None

@@ -9,7 +9,8 @@ from typing import Final
 from msgspec import structs
 
 from heterodyne.admission.event_tokens import EventTokens
-from heterodyne.gateway.attempt import AttemptOwner
+from heterodyne.gateway.attempt import Attempt
+from heterodyne.gateway.attempt_owner import AttemptOwner
 from heterodyne.gateway.continued_stream import ContinuedStream
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.partial_answer import PartialAnswer, read_partial_answer
@@ -103,7 +104,7 @@ class Continuation:
         guard, delivered = self._race.request.guard, partial.delivered_text
         return delivered if guard is None else delivered._replace(text=guard.hide(delivered.text))
 
-    def try_go_on(self, owner: AttemptOwner, partial: PartialAnswer, broken: StreamRelay | None) -> bool:
+    def try_go_on(self, owner: AttemptOwner[Attempt], partial: PartialAnswer, broken: StreamRelay | None) -> bool:
         """Have another replica go on from there; False where none can, or the budget for retries is spent."""
         race = self._race
         found = self._try_successor(partial)

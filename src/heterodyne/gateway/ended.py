@@ -51,6 +51,7 @@ def ended_of(finished: Finished, epoch_s: float) -> EndedRequest:
     ended.guards = () if request.guard is None else tuple(request.guard.verdicts)
     ended.failed_tries = _failed_tries(finished) if finished.retries or finished.continuations else ()
     _note_use(ended, finished)
+    _note_kv(ended, finished)
     _note_times(ended, finished)
     return ended
 
@@ -80,6 +81,18 @@ def _note_use(ended: EndedRequest, finished: Finished) -> None:
         ended.replica_s, usd = took(finished, forecast.state, reported)
         if usd < inf:
             ended.usd = usd
+
+
+def _note_kv(ended: EndedRequest, finished: Finished) -> None:
+    """Where its KV came from, and what that was worth against the forecast of computing it."""
+    kv, choice = finished.kv, finished.choice
+    ended.kv_origin, ended.kv_bytes, ended.kv_ms, ended.kv_saved_ms = "", 0, None, None
+    if kv is None or kv.plan is None or choice is None or not kv.tokens:
+        return
+    ended.kv_origin, ended.kv_bytes, ended.kv_ms = kv.plan.origin.value, kv.byte_count, kv.took_s * 1000
+    if finished.first_token_at_s and finished.request.stream:
+        computed_s = choice.forecast.ttft_s + kv.plan.saved_s
+        ended.kv_saved_ms = (computed_s - (finished.first_token_at_s - finished.started_at_s)) * 1000
 
 
 def _note_times(ended: EndedRequest, finished: Finished) -> None:

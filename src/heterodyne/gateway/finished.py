@@ -17,6 +17,7 @@ from heterodyne.domain.urgency import Urgency
 from heterodyne.gateway.continuation import Continuation
 from heterodyne.gateway.finished_try import Try
 from heterodyne.gateway.fleet_view import ReplicaWire
+from heterodyne.gateway.kv.kv_use import KvUse
 from heterodyne.gateway.race import Race
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.routing.health.outcome import Outcome
@@ -53,6 +54,7 @@ class Finished:
         "is_answer_chunked",
         "is_hedged",
         "itl_s",
+        "kv",
         "reason",
         "reported",
         "request",
@@ -95,6 +97,7 @@ class Finished:
         answer: list[bytes],
         sent: list[bytes] | None = None,
         is_answer_chunked: bool = False,
+        kv: KvUse | None = None,
     ) -> None:
         self.request = request
         self.routing_request = routing_request
@@ -120,6 +123,7 @@ class Finished:
         self.answer = answer  # as it was sent, where it is audited or compared
         self.sent = sent  # the same in the words of another API; None: it was sent as it is
         self.is_answer_chunked = is_answer_chunked
+        self.kv = kv  # what was to be brought for it; None: nothing was
 
 
 def finished_of(
@@ -176,6 +180,7 @@ def finished_of(
         answer=answer,
         sent=sent,
         is_answer_chunked=race.request.stream and is_chunked,
+        kv=race.kv,
     )
 
 
@@ -252,10 +257,16 @@ def _generated(finished: Finished, event_tokens: EventTokens) -> int:
 
 
 def took(finished: Finished, state: ReplicaState, used: Usage) -> tuple[float, float]:
-    """Of the replica's time, and in dollars, which are infinite where nobody says what it costs."""
+    """Of the replicas' time, and in dollars, which are infinite where nobody says what it costs."""
     prompt, cached, answer = used.prompt_tokens, used.cached_tokens or 0, used.completion_tokens
+    kv = finished.kv
+    if kv is not None and used.cached_tokens is None:
+        cached = min(kv.tokens, max(prompt - 1, 0))  # engines need not tell what came from elsewhere
     share_s = state.speed.share_s(prompt, cached, answer)
     usd = state.usd(prompt, answer, share_s, cached, used.cache_write_tokens)
+    if kv is not None and (prefill := kv.prefilled_by) is not None:
+        prefill_s = prefill.speed.share_s(prompt, 0, 1)
+        share_s, usd = share_s + prefill_s, usd + prefill.usd(prompt, 1, prefill_s)
     if finished.routing_request.urgency is BATCH and not state.is_by_token:
         usd *= finished.hold.caller.batch_price
     return share_s, usd

@@ -23,6 +23,7 @@ class ReplicaWire:
         "dialect",
         "hardware",
         "has_adapters",
+        "has_kv",
         "is_shared",
         "model",
         "pool",
@@ -55,6 +56,7 @@ class ReplicaWire:
         """What the fleet knows of it now."""
         self.replica = replica
         self.has_adapters = bool(replica.adapters)
+        self.has_kv = bool(replica.kv_transfer or replica.kv_store or replica.kv_host_bytes)
 
     def fits(self, replica: Replica) -> bool:
         """Whether this is still right of it; what a replica says of its load is nowhere in here."""

@@ -34,6 +34,7 @@ class Holdings(Struct, frozen=True, kw_only=True):
     running: int  # requests that fair queues count among those that run
     reservations: int  # of limits
     adapter_uses: int
+    kv_exchanges: int
     slots: int  # of the books, that no record has closed
     engine_connections: int  # that are not idle
 
@@ -87,6 +88,7 @@ class HoldingsWatch:
             running=sum(queue.running for queue in queues),
             reservations=self._book.outstanding,
             adapter_uses=upstream.adapters.uses,
+            kv_exchanges=upstream.kv.running,
             slots=self._request_log.slots_open,
             engine_connections=upstream.pool.busy,
         )

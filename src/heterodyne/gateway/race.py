@@ -12,9 +12,11 @@ from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.request import Request, Usage
 from heterodyne.domain.tenant import Caller
 from heterodyne.engines.shortened import next_share, shortened
-from heterodyne.gateway.attempt import Attempt, AttemptOwner
+from heterodyne.gateway.attempt import Attempt
+from heterodyne.gateway.attempt_owner import AttemptOwner
 from heterodyne.gateway.finished_try import Try
 from heterodyne.gateway.fleet_view import ReplicaWire
+from heterodyne.gateway.kv.kv_use import KvUse
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.relay import StreamRelay
 from heterodyne.gateway.settings import GatewaySettings
@@ -48,6 +50,7 @@ class Race:
         "hedge_at_s",
         "is_hedged",
         "is_paused",
+        "kv",
         "request",
         "retries",
         "routing_request",
@@ -86,13 +89,14 @@ class Race:
         self.retries = 0
         self.first_token_at_s = 0.0  # of the whole request; 0: none has come
         self.is_hedged = False
+        self.kv: KvUse | None = None  # of the attempt that KV was to be brought for; None: none was
         self.hedge_at_s = NEVER
         self.is_paused = False
         self.slot: FlightSlot | None = None  # in the books of requests in flight; None: there are no books
 
     def ask(
         self,
-        owner: AttemptOwner,
+        owner: AttemptOwner[Attempt],
         choice: RoutingChoice,
         call: EngineRequest | LargeCall,
         *,
@@ -109,6 +113,8 @@ class Race:
         if self.is_paused:
             attempt.pause()
         self.attempts.append(attempt)
+        if choice.kv_plan is not None and attempt.kv is not None:
+            self.kv = attempt.kv
         self.wire = attempt.wire
         if self.slot is not None and self._placed_on != attempt.wire.replica_id:
             self.place(choice)
@@ -132,7 +138,7 @@ class Race:
             slot=self.slot,
         )
 
-    def try_retry(self, owner: AttemptOwner, *, is_free: bool) -> bool:
+    def try_retry(self, owner: AttemptOwner[Attempt], *, is_free: bool) -> bool:
         """Ask another replica, if one may be asked; a refused connection has cost no engine work."""
         upstream, request = self.upstream, self.request
         if upstream.clock() > request.deadline_s or self.retries + 1 >= (CONNECTS_MAX if is_free else ATTEMPTS_MAX):
@@ -166,7 +172,7 @@ class Race:
         self.request = shorter
         return True
 
-    def hedge(self, owner: AttemptOwner) -> None:
+    def hedge(self, owner: AttemptOwner[Attempt]) -> None:
         """A rival for an attempt that is unusually late with its first token."""
         self.hedge_at_s = NEVER
         if len(self.attempts) != 1 or self.winner is not None or self.is_hedged:
@@ -237,9 +243,10 @@ class Race:
             self.failed |= {replica.id}
         return outcome
 
-    def check(self, owner: AttemptOwner, now_s: float, settings: GatewaySettings) -> None:
+    def check(self, owner: AttemptOwner[Attempt], now_s: float, settings: GatewaySettings) -> None:
         """Notice replicas that have fallen silent, and send a rival after one that is late."""
         for attempt in tuple(self.attempts):
+            attempt.check(now_s)
             is_stream_to_come = attempt.status == 200 and self.request.stream
             if attempt is self.winner or (attempt.status and not is_stream_to_come):
                 silent_s = now_s - attempt.silent_since_s()

@@ -8,6 +8,7 @@ from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.fleet import Replica, ReplicaId
 from heterodyne.domain.request import Request
 from heterodyne.gateway.fleet_view import FleetView
+from heterodyne.gateway.kv.transfers import KvTransfers
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.offload.process import Offload
 from heterodyne.gateway.settings import GatewaySettings
@@ -41,6 +42,7 @@ class Upstream:
         hop: Callable[[Trace], Hop] | None,
         answer_bytes_max: int,
         clock: Callable[[], float],
+        kv: KvTransfers,
     ) -> None:
         self.fleet = fleet
         self.selector = selector
@@ -53,6 +55,7 @@ class Upstream:
         self._hop = hop
         self.answer_bytes_max = answer_bytes_max
         self.clock = clock
+        self.kv = kv
 
     def call(
         self, request: Request, target: Replica, salt: bytes, delivered: DeliveredText | None = None

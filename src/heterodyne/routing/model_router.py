@@ -234,6 +234,8 @@ class ModelRouter:
             return 0
         if self._sides is not None:
             self._fabric.conversations.note(request.model, request.chain, state.replica_id, now_s)
+        if self._gossip is not None:
+            self._gossip.note(state.key, request.chain)
         return self._index.insert(state.place, request.chain)
 
     def forecast(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> Forecast:
@@ -254,7 +256,7 @@ class ModelRouter:
             if self._sides is not None:
                 self._fabric.insert(request, state, now_s)
             if self._gossip is not None:
-                self._gossip.note(state.key, request.chain)
+                self._gossip.note_computed(state.key, request.chain)
 
     def end(
         self,

@@ -25,7 +25,7 @@ from heterodyne.routing.fabric.holding import KvHolding
 from heterodyne.routing.fabric.moves import KvMoves
 from heterodyne.routing.forecast import forecast_on
 from heterodyne.routing.kv.exact import ExactBlocks
-from heterodyne.routing.kv.gossip import PrefixGossip, receive_gossip
+from heterodyne.routing.kv.gossip import PrefixGossip, SentElsewhere, receive_gossip
 from heterodyne.routing.kv.index import PrefixIndex
 from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED
 from heterodyne.routing.model_router import ModelRouter
@@ -74,6 +74,7 @@ class Router:
         self._exact = ExactBlocks(self._index)
         self.fabric = KvFabric(kv_stores)
         self._gossip = PrefixGossip() if has_others else None
+        self._sent_elsewhere = SentElsewhere()
         self._states: dict[ReplicaId, ReplicaState] = {}
         self._free_places: list[int] = []
         self._limits: dict[int, float] = {}
@@ -229,7 +230,7 @@ class Router:
 
     def receive_gossip(self, message: bytes) -> int:
         """A message of another worker; raises `ValueError` where it cannot be read."""
-        return receive_gossip(message, self._index, self._place_of, self._settle)
+        return receive_gossip(message, self._index, self._sent_elsewhere, self._place_of, self._settle)
 
     def keys(self) -> Mapping[ReplicaId, str]:
         """What the engines of all replicas go by in all gateways."""

@@ -8,8 +8,11 @@ from msgspec import Struct, structs
 from heterodyne.domain.errors import InvalidSpec, UnknownName
 from heterodyne.domain.fleet import Health, PoolName, Replica, ReplicaId
 from heterodyne.domain.nearest import unknown_name
+from heterodyne.domain.replica_role import ReplicaRole
+from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.physics.catalogue import accelerator
 from heterodyne.physics.hardware import Accelerator
+from heterodyne.physics.kv import kv_bytes_per_token
 from heterodyne.physics.memory import Layout
 from heterodyne.physics.model_shapes import model_spec
 from heterodyne.physics.model_spec import ModelSpec
@@ -22,9 +25,13 @@ from heterodyne.physics.replica.step_clock import StepClock
 from heterodyne.physics.step_time import Speculation
 from heterodyne.planning.hardware.replica_price import replica_price
 from heterodyne.planning.launch.sizing import CONTEXT_TOKENS
+from heterodyne.planning.mix.role_rate import KV_LINK
 from heterodyne.routing.prediction.pool_prior import doubt_of
 from heterodyne.routing.prediction.prior import Prior, prior_of
 from heterodyne.simulator.fleet_file import FleetFile, SimulatedPool
+from heterodyne.simulator.kv.wiring import KvWiring
+
+HOST_GB_PER_S = 50.0  # a chip, between host memory and its own: PCIe 5
 
 
 class LaidOutPool(Struct, frozen=True, kw_only=True):
@@ -39,6 +46,7 @@ class LaidOutPool(Struct, frozen=True, kw_only=True):
     speculation: Speculation | None
     sequence_tokens_max: int  # prompt and answer together
     replicas: tuple[Replica, ...]  # as a gateway would list them
+    kv: KvWiring
 
     def clock(self) -> StepClock:
         """How fast physics says it is."""
@@ -46,7 +54,11 @@ class LaidOutPool(Struct, frozen=True, kw_only=True):
 
     def prior(self) -> Prior:
         """What a gateway knows of it before the first request."""
-        return prior_of(self.clock(), self.scheduling, doubt=doubt_of(self.basis))
+        return structs.replace(
+            prior_of(self.clock(), self.scheduling, doubt=doubt_of(self.basis)),
+            kv_token_bytes=self.kv.token_bytes,
+            kv_link_bytes_per_s=self.kv.bytes_per_s,
+        )
 
     def real_clock(self) -> StepClock:
         """How fast it is."""
@@ -84,8 +96,10 @@ def lay_out(
     if model is not None and model not in models:
         raise unknown_name("model in the fleet", model, models)
     wanted = model or models[0]
+    if all(pool.role is ReplicaRole.PREFILL for pool in file.pools.values() if pool.model == wanted):
+        raise InvalidSpec(f'all pools of {wanted} have role = "prefill": none answers; give one the role "decode"')
     return tuple(
-        _laid_out(name, pool, catalogue, measured, model_from)
+        _laid_out(name, pool, catalogue, measured, model_from, stores=file.kv_stores)
         for name, pool in file.pools.items()
         if pool.model == wanted
     )
@@ -97,6 +111,8 @@ def _laid_out(
     catalogue: Mapping[str, Accelerator] | None,
     measured: Sequence[Profile],
     model_from: Callable[[str], ModelSpec],
+    *,
+    stores: Mapping[str, KvStoreSettings],
 ) -> LaidOutPool:
     try:
         spec = model_from(pool.shape or pool.engine_model or pool.model)
@@ -112,6 +128,7 @@ def _laid_out(
         )
         longest = min(pool.context_tokens or spec.context_tokens, spec.context_tokens)
         scheduling = scheduling_of(layout, context_tokens=min(CONTEXT_TOKENS, longest))
+        wiring = _wiring(pool, layout, catalogue, stores)
     except (InvalidSpec, UnknownName) as error:
         raise type(error)(f"pools.{name}: {error}") from error
     found = profile_for(spec, chip, engine=layout.engine, precision=layout.precision, tp=layout.tp, measured=measured)
@@ -124,11 +141,37 @@ def _laid_out(
         slowdown=pool.slowdown,
         speculation=pool.speculation,
         sequence_tokens_max=min(longest, scheduling.kv_tokens),
-        replicas=tuple(_replica(name, pool, chip, longest, number) for number in range(pool.replicas)),
+        replicas=tuple(_replica(name, pool, layout, longest, number) for number in range(pool.replicas)),
+        kv=wiring,
     )
 
 
-def _replica(name: str, pool: SimulatedPool, chip: Accelerator, context_tokens: int, number: int) -> Replica:
+def _wiring(
+    pool: SimulatedPool,
+    layout: Layout,
+    catalogue: Mapping[str, Accelerator] | None,
+    stores: Mapping[str, KvStoreSettings],
+) -> KvWiring:
+    if pool.kv_gb_per_s is not None:
+        bytes_per_s = pool.kv_gb_per_s * 1e9
+    else:
+        link = KV_LINK if pool.kv_link is None else accelerator(pool.kv_link, catalogue).link
+        bytes_per_s = link.pair_bytes_per_s * layout.tp
+    host_gb_per_s = HOST_GB_PER_S * layout.tp if pool.kv_host_gb_per_s is None else pool.kv_host_gb_per_s
+    return KvWiring(
+        token_bytes=kv_bytes_per_token(layout.model, layout.kv_precision),
+        bytes_per_s=bytes_per_s,
+        latency_s=pool.kv_latency_ms / 1e3,
+        host_bytes=pool.kv_host_gb * 1e9,
+        host_bytes_per_s=host_gb_per_s * 1e9,
+        store=pool.kv_store or "",
+        store_settings=None if pool.kv_store is None else stores[pool.kv_store],
+    )
+
+
+def _replica(name: str, pool: SimulatedPool, layout: Layout, context_tokens: int, number: int) -> Replica:
+    chip = layout.accelerator
+    exchanges = pool.kv_transfer is not None or pool.kv_store is not None
     return Replica(
         id=ReplicaId(f"{name}-{number}"),
         pool=PoolName(name),
@@ -144,5 +187,15 @@ def _replica(name: str, pool: SimulatedPool, chip: Accelerator, context_tokens: 
         labels=pool.labels,
         price=replica_price(pool, chip),
         in_flight_max=pool.in_flight_max,
+        role=pool.role,
+        kv_transfer=pool.kv_transfer or "",
+        kv_store=pool.kv_store or "",
+        kv_layout=_kv_layout(pool, layout) if exchanges else "",
+        kv_host_bytes=int(pool.kv_host_gb * 1e9),
         health=Health.READY,
     )
+
+
+def _kv_layout(pool: SimulatedPool, layout: Layout) -> str:
+    """What the replica's KV is made of."""
+    return f"{layout.model.name} {pool.version or ''} {layout.precision} {layout.kv_precision} {layout.engine}"

@@ -10,6 +10,8 @@ from msgspec import Meta, Struct
 
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.nearest import unknown_name
+from heterodyne.domain.replica_role import ReplicaRole
+from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.fleet.pool_scaling import PoolScaling
 from heterodyne.fleet.settings import PoolSettings
 from heterodyne.physics.engine_kind import EngineKind
@@ -18,12 +20,12 @@ from heterodyne.physics.step_time import Speculation
 from heterodyne.simulator.promise import Promise
 
 REPLICAS_MAX = 4096
-POOLS, PROMISE = "pools", "promise"
+POOLS, PROMISE, KV_STORES = "pools", "promise", "kv_stores"
 
 
 class SimulatedPool(Struct, frozen=True, kw_only=True):
-    """One pool, in the words of the settings, and some of its own: two precisions, `speculation`, `slowdown` and
-    `autoscaling`."""
+    """One pool, in the words of the settings, and some of its own: two precisions, `speculation`, `slowdown`,
+    `autoscaling`, and how fast KV goes in and out of a replica."""
 
     model: Annotated[str, Meta(min_length=1)]
     hardware: str
@@ -53,6 +55,14 @@ class SimulatedPool(Struct, frozen=True, kw_only=True):
     speculation: Speculation | None = None  # tokens guessed ahead, and the chance that one is right
     slowdown: Annotated[float, Meta(gt=0)] = 1.0  # its steps take so many times what is predicted
     autoscaling: PoolScaling | None = None  # None: it keeps its replicas
+    role: ReplicaRole = ReplicaRole.BOTH
+    kv_transfer: str | None = None  # how its engines exchange KV; None: they do not
+    kv_store: str | None = None  # of `kv_stores`
+    kv_link: str | None = None  # the accelerator whose own link joins its replicas; goes after `kv_gb_per_s`
+    kv_gb_per_s: Annotated[float, Meta(gt=0)] | None = None  # in and out of each replica; None: 200 Gb/s a chip
+    kv_latency_ms: Annotated[float, Meta(ge=0)] = 26.0  # of a transfer, whatever its length
+    kv_host_gb: Annotated[float, Meta(ge=0)] = 0.0  # of the host's memory, below each replica
+    kv_host_gb_per_s: Annotated[float, Meta(gt=0)] | None = None  # None: 50 a chip, as PCIe 5 does
 
 
 class FleetFile(Struct, frozen=True, kw_only=True):
@@ -61,6 +71,7 @@ class FleetFile(Struct, frozen=True, kw_only=True):
     pools: dict[str, SimulatedPool]
     left_out: tuple[str, ...] = ()  # pools without hardware: nothing is known of their speed
     promise: Promise | None = None  # None: the file promises nothing
+    kv_stores: dict[str, KvStoreSettings] = {}  # that pools share
 
 
 def read_fleet(path: Path, *, tables: Collection[str] = ()) -> FleetFile:
@@ -77,7 +88,7 @@ def read_fleet(path: Path, *, tables: Collection[str] = ()) -> FleetFile:
     pools_said = document.get("pools")
     if not isinstance(pools_said, dict) or not pools_said:
         raise InvalidSpec(f"{path}: no pools; describe each as [pools.NAME] with model, hardware and replicas")
-    known = dict.fromkeys((POOLS, PROMISE, *tables))
+    known = dict.fromkeys((POOLS, PROMISE, KV_STORES, *tables))
     for table in document:
         if table not in known:
             raise InvalidSpec(f"{path}: {unknown_name('section', table, known)}")
@@ -93,7 +104,18 @@ def read_fleet(path: Path, *, tables: Collection[str] = ()) -> FleetFile:
     if not pools:
         raise InvalidSpec(f'{path}: no pool names its hardware; add for example hardware = "h100-sxm"')
     left_out = tuple(name for name in pools_said if name not in pools)
-    return FleetFile(pools=pools, left_out=left_out, promise=_promise(path, document.get(PROMISE)))
+    stores = _kv_stores(path, document.get(KV_STORES, {}))
+    for name, pool in pools.items():
+        if pool.kv_store is not None and pool.kv_store not in stores:
+            raise InvalidSpec(f"{path}: pools.{name}: {unknown_name('kv_store', pool.kv_store, stores)}")
+    return FleetFile(pools=pools, left_out=left_out, promise=_promise(path, document.get(PROMISE)), kv_stores=stores)
+
+
+def _kv_stores(path: Path, table: object) -> dict[str, KvStoreSettings]:
+    try:
+        return msgspec.convert(table, dict[str, KvStoreSettings])
+    except msgspec.ValidationError as error:
+        raise InvalidSpec(f"{path}: {KV_STORES}: {error}") from error
 
 
 def _promise(path: Path, table: object) -> Promise | None:

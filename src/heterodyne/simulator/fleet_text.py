@@ -28,6 +28,8 @@ def fleet_text(fleet: FleetFile) -> str:
     usual = msgspec.to_builtins(SimulatedPool(model="-", hardware="-"))
     for name, pool in fleet.pools.items():
         lines += [f"[pools.{name}]", *_fields(msgspec.to_builtins(pool), usual), ""]
+    for name, store in fleet.kv_stores.items():
+        lines += [f"[kv_stores.{name}]", *_fields(msgspec.to_builtins(store), {}), ""]
     return "\n".join(lines)
 
 

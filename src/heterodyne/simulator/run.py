@@ -12,34 +12,37 @@ from math import inf
 from random import Random
 from typing import Final
 
-from msgspec import structs
-
 from heterodyne.domain.errors import InvalidSpec
-from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica, ReplicaId
+from heterodyne.domain.fleet import ModelRule, Replica
 from heterodyne.domain.nearest import unknown_name
-from heterodyne.domain.routing_rule import RoutingRule
+from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.domain.urgency import Urgency
-from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.step import StepResult
 from heterodyne.routing.catalogue import check_policy
 from heterodyne.routing.forecast import own_risk
+from heterodyne.routing.kv.chain import EMPTY
 from heterodyne.routing.prediction.output_length import OutputLengths
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.router import Router
-from heterodyne.routing.routing_choice import Forecast
+from heterodyne.routing.routing_choice import RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.simulator.admission import AdmittedRequest, SimulatedAdmission
 from heterodyne.simulator.batch import SimulatedLines, is_line
 from heterodyne.simulator.fleet import LaidOutPool
 from heterodyne.simulator.gateways import try_gateways
 from heterodyne.simulator.growing_fleet import GrowingFleet
+from heterodyne.simulator.hand_over import HandOver
+from heterodyne.simulator.hand_overs import KV_WAKES, HandOvers
+from heterodyne.simulator.kv.wiring import store_settings, stores_of
 from heterodyne.simulator.replica import SimulatedReplica
 from heterodyne.simulator.running_request import RunningRequest
+from heterodyne.simulator.simulated_fleet import SimulatedFleet
 from heterodyne.simulator.tally import SimulationTally, record_forecast
 from heterodyne.simulator.trial import Trial
 from heterodyne.simulator.workload import SimulatedRequest, Workload
 
 ARRIVALS_REPORTED: Final = 200  # at a time
+BLIND: Final = (KvStrategy.STATELESS, KvStrategy.STICKY)  # strategies for which no gateway looks at prompts
 
 
 def run(
@@ -76,37 +79,40 @@ class _Run:
         self._turns_at_s = inf if growing is None else growing.next_at_s
         self._clocks = {pool.name: pool.real_clock() for pool in pools}
         self._speed_changes = deque(trial.speed_changes)
-        self._hash_tokens = traffic.hash_tokens
-        self._replicas: list[SimulatedReplica] = []  # in the order they came, those that are gone too
-        self._numbers: dict[ReplicaId, int] = {}
-        self._listed: dict[int, Replica] = {}  # with the gauges that were read last
-        for pool in pools:
-            count = len(pool.replicas) if growing is None else growing.first(pool.name)
-            for listed in pool.replicas[:count]:
-                self._add(pool, listed)
         self._model = pools[0].replicas[0].model
         # What is placed beside interactive work goes by the SLO of the rule.
         slo = trial.slo
-        rule = RoutingRule(policy=trial.policy, ttft_slo_s=slo.ttft_s, itl_slo_s=slo.itl_s)
-        self._rules = {self._model: ModelRule(routing=rule)}
-        self._version = 0
+        rule = RoutingRule(policy=trial.policy, ttft_slo_s=slo.ttft_s, itl_slo_s=slo.itl_s, kv=trial.kv)
+        self._fleet = SimulatedFleet(
+            {self._model: ModelRule(routing=rule)},
+            self._clocks,
+            hash_tokens=traffic.hash_tokens,
+            changes=growing is not None,
+        )
+        for pool in pools:
+            count = len(pool.replicas) if growing is None else growing.first(pool.name)
+            for listed in pool.replicas[:count]:
+                self._fleet.add(pool, listed)
         self._tokens_min = min(pool.sequence_tokens_max for pool in pools)
         self._tokens_max = max(pool.sequence_tokens_max for pool in pools)
         self._lengths = OutputLengths()
         self._running_requests: dict[int, RunningRequest] = {}
         self._events: list[tuple[float, int]] = []  # when, and which replica; stale where it wakes at another time
+        stores = stores_of([pool.kv for pool in pools], traffic.hash_tokens)
+        self._hand_overs = HandOvers(self._events, self._fleet, stores, changes=trial.link_changes)
         self._gauges_at_s = 0.0
         self._turn = 0  # of the gauges
-        self._tally = SimulationTally(self._replicas)
-        self._usable: Sequence[Replica] = ()
+        self._tally = SimulationTally(self._fleet.replicas)
         priors = {pool.name: pool.prior() for pool in pools}
 
         def prior(replica: Replica) -> Prior:
             return priors[replica.pool]
 
         chance = Random(trial.seed).random  # noqa: S311 (no secret)
-        fleet = self._fleet()
-        another = partial(Router, fleet, prior_of=prior, chance=chance, now_s=0.0, has_others=trial.gateways > 1)
+        fleet = self._fleet.snapshot()
+        told = store_settings([pool.kv for pool in pools])
+        alone = partial(Router, fleet, prior_of=prior, chance=chance, now_s=0.0, kv_stores=told)
+        another = partial(alone, has_others=trial.gateways > 1)
         self._router = another()  # of the request that comes
         self._gateways = try_gateways(trial, self._router, another)
         self._show = self._router.publish if self._gateways is None else self._gateways.publish
@@ -128,7 +134,7 @@ class _Run:
         coming = iter(arrivals)
         request = next(coming, None)
         arrives_at_s = inf if request is None else request.at_s
-        events, replicas, growing = self._events, self._replicas, self._growing
+        events, replicas, growing = self._events, self._fleet.replicas, self._growing
         while True:
             if growing is not None and self._turns_at_s <= min(arrives_at_s, events[0][0] if events else inf):
                 if request is None and not self._running_requests and not growing.held:
@@ -136,16 +142,10 @@ class _Run:
                 self._grow(growing, self._turns_at_s)
             elif events and events[0][0] < arrives_at_s:
                 now_s, number = heappop(events)
-                replica = replicas[number]
-                if replica.wake_at_s != now_s:
-                    continue
-                if now_s >= self._look_at_s:
-                    self._look(now_s)
-                ended = replica.wake(now_s)
-                if replica.wake_at_s < inf:
-                    heappush(events, (replica.wake_at_s, number))
-                if ended is not None and (ended.prompted or ended.finished):
-                    self._tell(ended, now_s)
+                if number == KV_WAKES:
+                    self._hand_overs.wake(now_s)
+                elif replicas[number].wake_at_s == now_s:
+                    self._wake(replicas[number], now_s)
             elif request is not None:
                 if arrives_at_s >= self._look_at_s:
                     self._look(arrives_at_s)
@@ -156,7 +156,20 @@ class _Run:
                 self._publish(self._gauges_at_s)  # nothing runs, and some wait for their time to be over
             else:
                 break
+        self._tally.kv_arrived, self._tally.kv_failed = self._hand_overs.arrived, self._hand_overs.failed
         return self._tally
+
+    def _wake(self, replica: SimulatedReplica, now_s: float) -> None:
+        """Its step ends and its next begins."""
+        if now_s >= self._look_at_s:
+            self._look(now_s)
+        ended = replica.wake(now_s)
+        if replica.wake_at_s < inf:
+            heappush(self._events, (replica.wake_at_s, replica.number))
+        if ended is not None and (ended.prompted or ended.finished):
+            self._tell(ended, replica, now_s)
+        if replica.reserved:
+            self._hand_overs.move(replica, now_s)
 
     def _arrive(self, request: SimulatedRequest, now_s: float) -> None:
         tokens = request.prompt_tokens + request.output_tokens
@@ -169,8 +182,8 @@ class _Run:
             model=self._model,
             prompt_tokens=request.prompt_tokens,
             output_tokens=self._lengths.expect(None, None),
-            chain=request.chain,
-            session=request.session,
+            chain=EMPTY if self._trial.kv in BLIND else request.chain,
+            session="" if self._trial.kv is KvStrategy.STATELESS else request.session,
             ttft_slo_s=slo.ttft_s,
             itl_slo_s=slo.itl_s,
         )
@@ -179,62 +192,61 @@ class _Run:
             return
         if self._gateways is not None:
             self._router = self._gateways.draw()
-        usable = self._usable if tokens <= self._tokens_min else self._able(tokens)
-        if self._growing is None:
-            forecast = self._router.decide(routing_request, usable, now_s).forecast
-        elif usable:
-            forecast = self._router.decide(routing_request, usable, now_s).forecast
-            self._growing.start(request, self._numbers[forecast.state.replica.id], own_risk(routing_request, forecast))
-        else:
+        usable = self._fleet.usable if tokens <= self._tokens_min else self._fleet.able(tokens)
+        if self._growing is not None and not usable:
             self._growing.hold(request, now_s)
             self._turns_at_s = self._growing.next_at_s  # the first that is held wakes the scaler
             return
-        self._start(request, routing_request, forecast, now_s)
+        choice = self._router.decide(routing_request, usable, now_s)
+        if self._growing is not None:
+            number = self._fleet.numbers[choice.target.id]
+            self._growing.start(request, number, own_risk(routing_request, choice.forecast))
+        self._start(request, routing_request, choice, now_s)
 
     def _start(
         self,
         request: SimulatedRequest,
         routing_request: RoutingRequest,
-        forecast: Forecast,
+        choice: RoutingChoice,
         now_s: float,
         admitted: AdmittedRequest | None = None,
     ) -> None:
         if self._batch is not None and is_line(request):
             self._batch.start(request, now_s)
-        number = self._numbers[forecast.state.replica.id]
-        replica = self._replicas[number]
+        forecast, plan = choice.forecast, choice.kv_plan
+        replica = self._fleet.of(choice.target)
         predicted = record_forecast(forecast, now_s) if self._trial.keeps_forecasts else None
-        ticket = self._router.start(routing_request, forecast, now_s)
+        ticket = self._router.start(routing_request, forecast, now_s, plan)
         self._running_requests[request.number] = RunningRequest(request, replica, ticket, predicted, admitted)
+        job = request.job
+        if plan is not None:
+            source = None if plan.source is None else self._fleet.of(plan.source.replica)
+            self._hand_overs.start(HandOver(job, plan, source, replica, ticket), now_s)
+            return
         woke_at_s = replica.wake_at_s
-        replica.submit(
-            Job(
-                id=request.number,
-                prompt_tokens=request.prompt_tokens,
-                output_tokens=request.output_tokens,
-                blocks=request.numbers,
-            ),
-            now_s,
-        )
+        replica.submit(job, now_s)
         if replica.wake_at_s != woke_at_s:
-            heappush(self._events, (replica.wake_at_s, number))
+            heappush(self._events, (replica.wake_at_s, replica.number))
 
-    def _able(self, tokens: int) -> Sequence[Replica]:
-        """Who has the memory and the context for so long a sequence."""
-        return [
-            listed for listed in self._usable if tokens <= self._replicas[self._numbers[listed.id]].sequence_tokens_max
-        ]
-
-    def _tell(self, ended: StepResult, now_s: float) -> None:
+    def _tell(self, ended: StepResult, replica: SimulatedReplica, now_s: float) -> None:
         """First tokens and ends, to the router and to the report."""
         running_requests = self._running_requests
         for job_id in ended.prompted:
             running_request = running_requests[job_id]
-            if running_request.first_at_s is None:
+            if running_request.replica is not replica:
+                self._hand_overs.prefilled(job_id, now_s)
+            elif running_request.first_at_s is None:
                 running_request.first_at_s = now_s
                 running_request.ticket.first_token(now_s)
+            else:
+                continue
+            if replica.listed.kv_store:
+                self._hand_overs.write(replica, running_request.request.numbers, now_s)
         for job_id, cached_tokens in zip(ended.finished, ended.cached_tokens, strict=True):
-            running_request = running_requests.pop(job_id)
+            running_request = running_requests[job_id]
+            if running_request.replica is not replica:
+                continue  # its prompt was computed for another
+            del running_requests[job_id]
             request = running_request.request
             running_request.ticket.end(now_s, output_tokens=request.output_tokens, cached_tokens=cached_tokens)
             assert running_request.first_at_s is not None
@@ -242,7 +254,7 @@ class _Run:
                 request.prompt_tokens, request.output_tokens, cached_tokens, now_s - request.at_s
             )
             if self._growing is not None:
-                number = self._numbers[running_request.replica.listed.id]
+                number = running_request.replica.number
                 self._growing.end(request, number, running_request.first_at_s, now_s, cached_tokens)
             if self._batch is not None and is_line(request):
                 self._batch.end(request, running_request.replica.listed.pool, cached_tokens, now_s)
@@ -278,7 +290,7 @@ class _Run:
 
     def _start_all(self, started: Iterable[AdmittedRequest], now_s: float) -> None:
         for admitted in started:
-            self._start(admitted.request, admitted.routing_request, admitted.choice.forecast, now_s, admitted)
+            self._start(admitted.request, admitted.routing_request, admitted.choice, now_s, admitted)
 
     def _look(self, now_s: float) -> None:
         """What was due is as it was then: nothing has happened since."""
@@ -298,51 +310,27 @@ class _Run:
         while self._speed_changes and self._speed_changes[0].at_s <= now_s:
             change = self._speed_changes.popleft()
             self._clocks[change.pool].slow_down(change.slowdown)
-        for number in self._listed:
-            replica = self._replicas[number]
-            if (turn + number) % turns < passed:
-                self._listed[number] = structs.replace(replica.listed, load=replica.load(), load_at_s=at_s)
-        fleet = self._fleet()
+        self._fleet.read_gauges(turn, passed, turns, at_s)
+        fleet = self._fleet.snapshot()
         self._show(fleet, at_s)
         if self._admission is not None:
             self._admission.publish(fleet, at_s)
             self._start_all(self._admission.tick(now_s), now_s)
             self._ask_lines(now_s)
 
-    def _fleet(self) -> FleetSnapshot:
-        self._version += 1
-        fleet = FleetSnapshot.of(self._version, tuple(self._listed.values()), self._rules)
-        self._usable = fleet.by_model.get(self._model, ())
-        if self._growing is not None:
-            self._usable = tuple([one for one in self._usable if one.is_takeable])
-        return fleet
-
-    def _add(self, pool: LaidOutPool, listed: Replica) -> int:
-        [machine] = structs.replace(pool, replicas=(listed,)).machines(self._hash_tokens, self._clocks[pool.name])
-        number = len(self._replicas)
-        self._replicas.append(SimulatedReplica(listed, machine, sequence_tokens_max=pool.sequence_tokens_max))
-        self._numbers[listed.id] = number
-        self._listed[number] = listed
-        return number
-
     def _grow(self, growing: GrowingFleet, now_s: float) -> None:
         """The fleet changes: who is ready is listed, who drains takes nothing new, who is gone is forgotten."""
-        change = growing.turn(now_s, self._replicas)
+        change = growing.turn(now_s, self._fleet.replicas)
         self._turns_at_s = growing.next_at_s
         for pool, listed in change.ready:
-            growing.place(listed.id, self._add(pool, listed))
+            growing.place(listed.id, self._fleet.add(pool, listed))
         for number in change.drains:
-            self._drain(number, is_draining=True)
+            self._fleet.drain(number, is_draining=True)
         for number in change.stays:
-            self._drain(number, is_draining=False)
+            self._fleet.drain(number, is_draining=False)
         for number in change.gone:
-            del self._listed[number]
+            self._fleet.remove(number)
         if change.is_any:
-            self._show(self._fleet(), now_s)
-        for request in growing.released() if self._usable else ():
+            self._show(self._fleet.snapshot(), now_s)
+        for request in growing.released() if self._fleet.usable else ():
             self._arrive(request, now_s)
-
-    def _drain(self, number: int, *, is_draining: bool) -> None:
-        replica = self._replicas[number]
-        replica.listed = structs.replace(replica.listed, is_draining=is_draining)
-        self._listed[number] = structs.replace(self._listed[number], is_draining=is_draining)

@@ -8,7 +8,7 @@ from msgspec import Struct
 class Sharing(Struct, frozen=True, kw_only=True):
     """As through a store that all of them reach."""
 
-    interval_s: float = 0.2  # between two turns of one gateway
+    interval_s: float = 0.1  # between two turns of one gateway
     delay_s: float = 0.01  # until what one has left can be read by others
     away_from_s: float = inf  # the store does not answer from here
     away_until_s: float = inf

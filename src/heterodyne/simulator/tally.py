@@ -45,6 +45,8 @@ class SimulationTally:
         "cached_tokens",
         "ended_at_s",
         "itl_s",
+        "kv_arrived",
+        "kv_failed",
         "last_came_at_s",
         "output_tokens",
         "predicted",
@@ -65,6 +67,8 @@ class SimulationTally:
         self.ended_at_s = 0.0
         self.prompt_tokens = 0
         self.cached_tokens = 0
+        self.kv_arrived = 0  # prompts, or parts of them, that came from elsewhere
+        self.kv_failed = 0  # that should have, and were computed
         # Of each request that was answered, in the order they ended.
         self.ttft_s: list[float] = []
         self.itl_s: list[float] = []  # the mean between two of its tokens

@@ -4,9 +4,11 @@ from msgspec import Struct
 
 from heterodyne.admission.callers import LOCAL
 from heterodyne.admission.settings import AdmissionSettings
+from heterodyne.domain.routing_rule import KvStrategy
 from heterodyne.domain.tenant import Caller
 from heterodyne.physics.serving import Slo
 from heterodyne.simulator.batch import SimulatedBatch
+from heterodyne.simulator.kv.link_change import LinkChange
 from heterodyne.simulator.sharing import Sharing
 
 
@@ -27,6 +29,8 @@ class Trial(Struct, frozen=True, kw_only=True):
     gauge_interval_s: float = 0.5  # between two times that the router gets the replicas' gauges
     gauge_turns: int = 4  # a replica's gauges are read every so many times: in between the router gets what they were
     speed_changes: tuple[SpeedChange, ...] = ()  # in the order they come; they wait for the next reading of gauges
+    link_changes: tuple[LinkChange, ...] = ()
+    kv: KvStrategy = KvStrategy.PREFIX
     keeps_forecasts: bool = False  # in the tally, beside what came of them
     gateways: int = 1  # that requests come to by chance, each with a router of its own
     sharing: Sharing | None = Sharing()  # what several of them tell each other; None: nothing

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from heterodyne.domain.errors import InvalidSpec
+from heterodyne.physics.replica.job import Job
 from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.routing.kv.chain import EMPTY, Chain, chain_of_blocks
 
@@ -23,6 +24,13 @@ class SimulatedRequest(Struct, frozen=True, kw_only=True, gc=False):
     numbers: tuple[int, ...]  # of the full blocks of its prompt, each with all before it
     chain: Chain  # the same as the router knows them
     session: str
+
+    @property
+    def job(self) -> Job:
+        """As a replica sees it."""
+        return Job(
+            id=self.number, prompt_tokens=self.prompt_tokens, output_tokens=self.output_tokens, blocks=self.numbers
+        )
 
 
 class Workload(Struct, frozen=True, kw_only=True):

@@ -51,7 +51,9 @@ def driven_pools(settings: Settings, weights: Mapping[str, Path]) -> dict[PoolNa
     """The pools whose replicas the driver of this machine starts: those of a command, and all that grow and shrink."""
     catalogue = _catalogue(settings)
     return {
-        PoolName(name): _driven(_described(name, pool, 0, catalogue), pool, weights.get(name))
+        PoolName(name): _driven(
+            _described(name, pool, 0, catalogue), pool, weights.get(name), _slot_folder(settings, pool)
+        )
         for name, pool in settings.pools.items()
         if (pool.command and pool.runs_on == "here") or (pool.autoscaling and name in weights)
     }
@@ -78,7 +80,8 @@ def local_replicas(settings: Settings, weights: Mapping[str, Path]) -> tuple[Loc
     ]
     ports = free_ports(len(described))
     return tuple(
-        _local(replica, pool, path, port) for (replica, pool, path), port in zip(described, ports, strict=True)
+        _local(replica, pool, path, port, _slot_folder(settings, pool))
+        for (replica, pool, path), port in zip(described, ports, strict=True)
     )
 
 
@@ -188,20 +191,20 @@ def _remote(replica: Replica, pool: PoolSettings, index: int) -> Replica:
     )
 
 
-def _local(replica: Replica, pool: PoolSettings, weights: Path, port: int) -> LocalReplica:
-    order = structs.replace(_llamacpp_order(pool, weights), port=port)
+def _local(replica: Replica, pool: PoolSettings, weights: Path, port: int, slot_folder: str | None) -> LocalReplica:
+    order = structs.replace(_llamacpp_order(pool, weights, slot_folder), port=port)
     started = structs.replace(_of_weights(replica, pool), port=port)
     return LocalReplica(replica=started, order=order, start_timeout_s=pool.start_timeout_s)
 
 
-def _driven(replica: Replica, pool: PoolSettings, weights: Path | None) -> LocalPool:
+def _driven(replica: Replica, pool: PoolSettings, weights: Path | None, slot_folder: str | None) -> LocalPool:
     scaling = pool.scaling or PoolScaling(minimum=pool.replicas, maximum=pool.replicas)
     if weights is None:
         health_path = ENGINES[pool.engine].health_path
         order: ChildOrder | CommandOrder = CommandOrder(words=pool.command, health_path=health_path)
         started = structs.replace(replica, engine_model=pool.engine_model, api_key_env=pool.api_key_env)
     else:
-        order, started = _llamacpp_order(pool, weights), _of_weights(replica, pool)
+        order, started = _llamacpp_order(pool, weights, slot_folder), _of_weights(replica, pool)
     return LocalPool(
         replica=started,
         order=order,
@@ -233,7 +236,13 @@ def _of_weights(replica: Replica, pool: PoolSettings) -> Replica:
     )
 
 
-def _llamacpp_order(pool: PoolSettings, weights: Path) -> ChildOrder:
+def _slot_folder(settings: Settings, pool: PoolSettings) -> str | None:
+    """Where its engines save slots; None: they do not."""
+    store = settings.kv_stores.get(pool.kv_store or "")
+    return None if store is None or pool.kv_transfer != "slots" else store.path
+
+
+def _llamacpp_order(pool: PoolSettings, weights: Path, slot_folder: str | None) -> ChildOrder:
     return ChildOrder(
         model_path=str(weights),
         alias=pool.model,
@@ -244,4 +253,5 @@ def _llamacpp_order(pool: PoolSettings, weights: Path) -> ChildOrder:
         gpu_layers=pool.gpu_layers,
         purpose=pool.purpose,
         chat_template=read_chat_template(pool.chat_template),
+        slot_folder=slot_folder,
     )

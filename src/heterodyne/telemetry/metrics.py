@@ -432,6 +432,20 @@ adapter_load_seconds = Histogram(
     ("model", "pool"),
     bounds=SECONDS,
 )
+KV_LABELS = ("model", "pool", "origin")  # the pool that was to get it
+kv_transfers = Counter(
+    "heterodyne_kv_transfers_total",
+    "Prompts whose KV was to be brought to a replica instead of being computed there, by where from and what came of "
+    "it.",
+    (*KV_LABELS, "outcome"),
+)
+kv_bytes = Counter("heterodyne_kv_bytes_total", "Bytes of KV that were brought, by where from.", KV_LABELS)
+kv_seconds = Histogram(
+    "heterodyne_kv_seconds",
+    "From the wish for KV to its arrival; of KV that engines fetch by themselves, to the first token.",
+    KV_LABELS,
+    bounds=SECONDS,
+)
 REPLICA = ("pool", "replica")
 ejected = SharedGauge("heterodyne_routing_ejected", "1 while a worker has ejected the replica.", REPLICA)
 ejections = Counter("heterodyne_routing_ejections_total", "How often a replica was ejected.", REPLICA)
@@ -690,6 +704,9 @@ ALL: tuple[Meter, ...] = (
     adapter_unloads,
     adapter_failures,
     adapter_load_seconds,
+    kv_transfers,
+    kv_bytes,
+    kv_seconds,
     ejected,
     ejections,
     ejections_refused,

@@ -23,7 +23,7 @@ class ScriptedSsh:
     @property
     def command(self) -> tuple[str, ...]:
         """For `fleet.ssh_command`."""
-        return (sys.executable, "-m", "heterodyne.testing.scripted_ssh", str(self._folder), "{host}")
+        return (sys.executable, "-I", "-S", __file__, str(self._folder), "{host}")
 
     def home(self, host: str) -> Path:
         """The folder that a host's processes begin in."""

@@ -126,3 +126,27 @@ def test_a_promise_that_is_misspelt_says_where(tmp_path: Path) -> None:
     text = f'[promise]\nttft_ms = 500\nitl = 50\n[pools.a]\n{LLAMA}hardware = "h100-sxm"\n'
     with pytest.raises(HeterodyneError, match=r"promise: .*itl"):
         read_fleet(write_fleet(tmp_path, text))
+
+
+def test_stores_and_roles_of_a_fleet_file_are_read_back_as_they_were_written(tmp_path: Path) -> None:
+    file = tmp_path / "fleet.toml"
+    file.write_text(
+        f'[pools.p]\n{LLAMA}hardware = "h100-sxm"\nrole = "prefill"\nkv_transfer = "dynamo"\nkv_store = "s"\n'
+        f'[pools.d]\n{LLAMA}hardware = "h100-sxm"\nrole = "decode"\nkv_gb_per_s = 12.5\n'
+        '[kv_stores.s]\nmedium = "redis"\ncapacity_gb = 100.0\n'
+    )
+    read = read_fleet(file)
+    write_fleet_file(read, file)
+    assert read_fleet(file) == read
+    prefill, decode = lay_out(read)
+    assert (prefill.kv.store, decode.kv.bytes_per_s) == ("s", 12.5e9)
+
+
+def test_a_fleet_that_has_no_such_store_or_nobody_to_answer_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "fleet.toml"
+    file.write_text(f'[pools.p]\n{LLAMA}hardware = "h100-sxm"\nkv_store = "shelf"\n')
+    with pytest.raises(HeterodyneError, match=r'pools.p: no kv_store "shelf"'):
+        read_fleet(file)
+    file.write_text(f'[pools.p]\n{LLAMA}hardware = "h100-sxm"\nrole = "prefill"\n')
+    with pytest.raises(HeterodyneError, match="none answers"):
+        lay_out(read_fleet(file))

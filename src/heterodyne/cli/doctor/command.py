@@ -49,6 +49,8 @@ def examine(invocation: Invocation) -> "list[DoctorFinding]":
     from heterodyne.cli.doctor.clock import clock
     from heterodyne.cli.doctor.engines import engines
     from heterodyne.cli.doctor.installed import installed
+    from heterodyne.cli.doctor.issuers import issuers
+    from heterodyne.cli.doctor.kv_exchange import kv_exchange
     from heterodyne.cli.doctor.limits import file_descriptors
     from heterodyne.cli.doctor.ports import ports
     from heterodyne.cli.doctor.stores import stores
@@ -64,9 +66,11 @@ def examine(invocation: Invocation) -> "list[DoctorFinding]":
         file_descriptors(settings.gateway),
         clock(),
         *certificates(settings),
+        *issuers(settings),
         *stores(settings),
         *weights(settings),
         *engines(settings),
+        *kv_exchange(settings),
     ]
 
 

@@ -32,13 +32,14 @@ UNABLE = (ProblemKind.NOT_READY, ProblemKind.WRONG_MODEL)
 
 def engines(settings: Settings) -> list[DoctorFinding]:
     """Each is probed once, as `serve` does again and again. Where no replica of a model answers, it is a blocker."""
-    seen = asyncio.run(_look_at_all(settings))
+    seen = asyncio.run(look_at_all(settings))
     able = {one.model for one in seen if not _unable(one)}
     able |= {pool.model for pool in settings.pools.values() if pool.weights is not None}
     return [finding for one in seen for finding in _findings(one, has_others=one.model in able)]
 
 
-async def _look_at_all(settings: Settings) -> list[ReplicaSeen]:
+async def look_at_all(settings: Settings) -> list[ReplicaSeen]:
+    """Each replica that is reached by URL, after one look."""
     pool = ConnectionPool(asyncio.get_running_loop(), idle_max=1, connect_timeout_s=settings.gateway.connect_timeout_s)
     turns = asyncio.Semaphore(AT_ONCE_MAX)
 

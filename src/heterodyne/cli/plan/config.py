@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from heterodyne.physics.hardware import Accelerator
+    from heterodyne.planning.launch.kv_exchange import KvExchange
     from heterodyne.planning.launch.launch_plan import LaunchPlan
     from heterodyne.planning.launch.requirements import LaunchRequirements
     from heterodyne.planning.launch.sizing import Sizing
@@ -40,6 +41,9 @@ class LaunchOptions(Struct, frozen=True, kw_only=True):
     weights: str | None
     draft_model: str | None
     draft_weights: str | None
+    kv_transfer: str | None
+    role: str
+    kv_store: str | None
     replicas: int
     image: str | None
     bind: str
@@ -86,6 +90,13 @@ class LaunchOptions(Struct, frozen=True, kw_only=True):
 @click.option("--weights", metavar="PLACE", help="A Hugging Face id or path to load, in the precision asked for.")
 @click.option("--draft-model", metavar="MODEL", help="A small model of the same vocabulary that guesses ahead.")
 @click.option("--draft-weights", metavar="PLACE", help="A Hugging Face id or path of the draft model.")
+@click.option(
+    "--kv-transfer",
+    metavar="WAY",
+    help="Let it exchange KV: nixl, example or lmcache (vLLM), sglang, slots (llama.cpp).",
+)
+@click.option("--role", default="both", show_default=True, metavar="ROLE", help="both, prefill or decode.")
+@click.option("--kv-store", metavar="PLACE", help="The folder that example and slots leave KV in.")
 @click.option("--replicas", type=int, default=1, show_default=True, metavar="N", help="Pods of the Deployment.")
 @click.option("--image", metavar="IMAGE", help="Container image; else the engine's own.")
 @click.option("--bind", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where the command listens.")
@@ -106,6 +117,7 @@ def config(**options: Any) -> None:
       heterodyne plan config --model llama-3.1-70b --hardware mi300x --precision fp8 --tp 2 --class interactive
       heterodyne plan config --fleet fleet.toml --output-dir launch/
       heterodyne plan config --model qwen3-8b --hardware tpu-v6e --class batch --format kubernetes
+      heterodyne plan config --model llama-3.1-8b --hardware h100 --kv-transfer nixl --role prefill --format command
       heterodyne plan config --model ./model.gguf --hardware m4-max --format command --output-dir launch/
     """
     from heterodyne.cli.arguments.catalogue import catalogue, own_profiles
@@ -192,7 +204,21 @@ def _requirements(options: LaunchOptions, chips: "Mapping[str, Accelerator]") ->
         published=published,
         draft=None if draft is None else model_from(draft),
         draft_weights=options.draft_weights or (None if draft is None else _published(draft)),
+        kv=_exchange(options),
     )
+
+
+def _exchange(options: LaunchOptions) -> "KvExchange | None":
+    from heterodyne.cli.arguments.layout import member
+    from heterodyne.domain.replica_role import ReplicaRole
+    from heterodyne.planning.launch.kv_exchange import KvExchange
+
+    role = member(ReplicaRole, "role", options.role)
+    if options.kv_transfer is None:
+        if role is not ReplicaRole.BOTH:
+            raise InvalidSpec("role: a prefill or decode replica exchanges KV; say how with --kv-transfer")
+        return None
+    return KvExchange(transfer=options.kv_transfer, role=role, store=options.kv_store)
 
 
 def _published(word: str) -> str | None:

@@ -54,6 +54,27 @@ def kv_stores_of_pools_exist(settings: Settings, _: Mapping[str, str]) -> Iterat
             )
 
 
+def slots_are_saved_to_a_folder(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """One folder for both sides, and one worker: what is in which slot is known to the worker that put it there."""
+    for name, pool in settings.pools.items():
+        if pool.kv_transfer != "slots":
+            continue
+        path = dotted(POOLS, name, "kv_store")
+        store = settings.kv_stores.get(pool.kv_store or "")
+        if pool.kv_store is None or (store is not None and store.path is None):
+            yield SettingProblem(
+                path=path,
+                message=f"slots are saved to a folder: name one of {KV_STORES} with a path",
+                rests_on=(dotted(POOLS, name, "kv_transfer"), KV_STORES),
+            )
+        if settings.gateway.workers != 1:
+            yield SettingProblem(
+                path="gateway.workers",
+                message=f"pool {name} exchanges KV by slots, whose content only one worker can follow; set it to 1",
+                rests_on=(dotted(POOLS, name, "kv_transfer"),),
+            )
+
+
 def prefill_replicas_have_somebody_to_hand_over_to(
     settings: Settings, _: Mapping[str, str]
 ) -> Iterator[SettingProblem]:

@@ -33,6 +33,25 @@ def a_command_runs_where_it_is_said(settings: Settings, _: Mapping[str, str]) ->
                 )
 
 
+def no_two_replicas_have_one_place(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """A port of a host is one pool's."""
+    taken: dict[tuple[str, int], str] = {}
+    for name, pool in settings.pools.items():
+        if pool.runs_on != "ssh":
+            continue
+        for host, slots in pool.ssh_hosts.items():
+            ports = range(pool.ssh_port_first, pool.ssh_port_first + slots)
+            other = next((taken[host, port] for port in ports if (host, port) in taken), None)
+            if other is not None:
+                yield SettingProblem(
+                    path=dotted(POOLS, name, "ssh_port_first"),
+                    message=f"{host} has ports from {ports.start} to {ports[-1]} here, and pool {other} has some of "
+                    "them; give each its own",
+                    rests_on=(dotted(POOLS, other, "ssh_port_first"),),
+                )
+            taken |= {(host, port): name for port in ports}
+
+
 def a_platform_can_be_asked(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
     """Where it is, is known, and what speaks with it is installed."""
     for name, pool in settings.pools.items():

@@ -66,7 +66,8 @@ def gateways_that_scale_together_know_who_leads(settings: Settings, _: Mapping[s
     ):
         return
     for name, pool in settings.pools.items():
-        if pool.autoscaling and pool.kubernetes_workload is not None:
+        is_shared = pool.kubernetes_workload is not None or pool.runs_on != "here"
+        if pool.autoscaling and is_shared:
             yield SettingProblem(
                 path="stores.url",
                 message=f"a file, in which every gateway leads: with stores.fleet_url each would scale pools.{name}; "

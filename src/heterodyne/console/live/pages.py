@@ -21,7 +21,7 @@ class PoolRow(Struct, frozen=True, kw_only=True):
     ready: int
     drained: int
     down: int
-    in_flight: int
+    in_flight: int  # of this gateway; what its engines say below is of all
     in_flight_max: int | None  # what it may have at once, where that is known
     running: int | None  # sequences in the batches of its engines, as they say
     waiting: int | None  # in its engines' queues
@@ -91,6 +91,15 @@ class AlertLine(Struct, frozen=True, kw_only=True):
     guide: str  # where to read on
 
 
+class GatewayLine(Struct, frozen=True, kw_only=True):
+    """Another gateway over the same fleet, whose requests are in the sums of this page."""
+
+    name: str
+    in_flight: int
+    queued: int
+    last_minute: Figures
+
+
 class LivePage(Struct, frozen=True, kw_only=True):
     """`GET /admin/live`, an event a second; and `GET /admin/now`, once."""
 
@@ -98,7 +107,8 @@ class LivePage(Struct, frozen=True, kw_only=True):
     window_s: int  # over which `last_minute` is
     version: int  # of the fleet
     in_flight: int
-    queued: int  # waiting here for their turn
+    queued: int  # waiting for their turn
+    gateways: tuple[GatewayLine, ...]  # the others that are heard of; counts and sums are of all of them together
     whole: Figures  # of the last minute
     usd_per_hour: float  # what all replicas together are paid
     pools: tuple[PoolRow, ...]

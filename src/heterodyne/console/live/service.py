@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from heterodyne.console.fleet.pages import FleetPage
 from heterodyne.console.history.figures import figures_of
-from heterodyne.console.live.pages import AlertLine, LivePage, RequestLine
+from heterodyne.console.live.gateway_minute import OtherGateway, window_of_all
+from heterodyne.console.live.pages import AlertLine, GatewayLine, LivePage, RequestLine
 from heterodyne.console.live.pool_rows import pool_rows, replica_lines, usd_per_hour
 from heterodyne.console.live.recent_activity import WINDOW_S, RecentActivity
 from heterodyne.domain.usage import UsageRecord
@@ -28,6 +29,7 @@ class LiveService:
         problems: Callable[[], Sequence[str]],
         limit_unknown: Callable[[], int],
         wall_clock: Callable[[], float],
+        others: Callable[[], Sequence[OtherGateway]] = tuple,
     ) -> None:
         """`problems` are those of the books; `limit_unknown` is the limit that a worker keeps on a replica of which it
         has learned none."""
@@ -37,6 +39,7 @@ class LiveService:
         self._problems = problems
         self._limit_unknown = limit_unknown
         self._wall_clock = wall_clock
+        self._others = others
 
     @property
     def taken(self) -> int:
@@ -45,15 +48,17 @@ class LiveService:
 
     def page(self, since: int = 0) -> LivePage:
         """As it is now, with requests that came after the first `since` of them."""
-        now, fleet = self._wall_clock(), self._fleet()
-        window, sparks = self._recent_activity.window(now), self._recent_activity.sparks(now)
+        now, fleet, others = self._wall_clock(), self._fleet(), self._others()
+        window = window_of_all(self._recent_activity.window(now), others)
+        sparks = self._recent_activity.sparks(now)
         records = self._recent_activity.latest(since, LINES_MAX)
         return LivePage(
             at=now,
             window_s=WINDOW_S,
             version=fleet.version,
-            in_flight=sum(worker.in_flight for worker in fleet.workers),
-            queued=sum(worker.queued for worker in fleet.workers),
+            in_flight=sum((*(one.in_flight for one in fleet.workers), *(one.minute.in_flight for one in others))),
+            queued=sum((*(one.queued for one in fleet.workers), *(one.minute.queued for one in others))),
+            gateways=tuple(map(_gateway_line, others)),
             whole=figures_of(window.whole, WINDOW_S),
             usd_per_hour=usd_per_hour(fleet.replicas) or 0.0,
             pools=pool_rows(fleet, window, sparks, self._limit_unknown()),
@@ -90,6 +95,16 @@ def request_line(record: UsageRecord) -> RequestLine:
         usd=record.usd_micro / MICRO,
         retries=record.retries,
         promise=record.promise,
+    )
+
+
+def _gateway_line(other: OtherGateway) -> GatewayLine:
+    minute = other.minute
+    return GatewayLine(
+        name=other.name,
+        in_flight=minute.in_flight,
+        queued=minute.queued,
+        last_minute=figures_of(minute.whole, WINDOW_S),
     )
 
 

@@ -9,6 +9,8 @@ import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from msgspec import structs
+
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import DriverRefused, DriverUnavailable
 from heterodyne.domain.fleet import PoolName, ReplicaId
@@ -16,7 +18,7 @@ from heterodyne.domain.nearest import unknown_name
 from heterodyne.fleet.command_pool import check_count
 from heterodyne.fleet.hosts.health import is_healthy
 from heterodyne.fleet.hosts.placed_replicas import PlacedReplicas
-from heterodyne.fleet.hosts.platform import CommandPlatform, FoundReplica, PlacedPool
+from heterodyne.fleet.hosts.platform import CommandPlatform, CommandReplica, PlacedPool
 from heterodyne.ports.fleet_driver import DrivenPool
 from heterodyne.telemetry import log
 
@@ -50,11 +52,13 @@ class HostsDriver:
         """Look after the pools until cancelled; the replicas stay."""
         try:
             async with asyncio.TaskGroup() as group:
+                pause_s = self._poll_s
                 while True:
                     self._wakes.clear()
                     await self._turn(group)
-                    pause_s = PAUSE_MAX_S if self._pools and len(self._errors) == len(self._pools) else self._poll_s
-                    await self._nap(min(pause_s, PAUSE_MAX_S))
+                    is_away = bool(self._errors) and self._errors.keys() >= self._pools.keys()
+                    pause_s = min(2 * pause_s, PAUSE_MAX_S) if is_away else self._poll_s
+                    await self._nap(pause_s)
         finally:
             self._stopping.clear()
 
@@ -72,15 +76,19 @@ class HostsDriver:
         self._wakes.set()
 
     async def look(self) -> tuple[DrivenPool, ...]:
-        """As they were seen last; raises `DriverUnavailable` where that is not known any more."""
+        """As they were seen last; raises `DriverUnavailable` where nothing of them is known now."""
+        if not self._pools:
+            return ()
         now_s = self._wall_clock()
-        known = [name for name, pool in self._pools.items() if pool.wanted is not None]
-        for name in self._pools:
-            if name in self._errors and (name in known or not known):
-                raise self._errors[name]
-        if self._pools and not known:
-            raise DriverUnavailable(f"{self.name}: not asked yet")
-        return tuple(self._pools[name].told(now_s) for name in known)
+        known = [(name, pool) for name, pool in self._pools.items() if pool.wanted is not None]
+        if all(name in self._errors for name, _ in known):
+            raise next(iter(self._errors.values()), None) or DriverUnavailable(f"{self.name}: not asked yet")
+        return tuple(
+            structs.replace(pool.told(now_s), problem=str(self._errors[name]))
+            if name in self._errors
+            else pool.told(now_s)
+            for name, pool in known
+        )
 
     async def scale(self, pool: PoolName, count: int, *, seen: int, leaving: Sequence[ReplicaId] = ()) -> None:
         """Take the count; what it takes is begun at once."""
@@ -88,7 +96,7 @@ class HostsDriver:
             raise unknown_name("pool", pool, self._pools)
         placed = self._pools[pool]
         check_count(placed.pool.pool, count, seen=seen, wanted=placed.wanted)
-        if placed.wanted is None:
+        if placed.wanted is None or pool in self._errors:
             raise self._errors.get(pool) or DriverUnavailable(f"pools.{pool}: not seen yet")
         placed.ask(count, leaving)
         placed.trim()
@@ -100,6 +108,8 @@ class HostsDriver:
         async with asyncio.TaskGroup() as turns:
             for name, placed in pools.items():
                 turns.create_task(self._tend(name, placed, group), name=f"{self.name} {name}")
+        for name in self._errors.keys() - pools.keys():
+            del self._errors[name]
         for name in [name for name, placed in self._dropped.items() if not placed.told(0.0).replicas]:
             del self._dropped[name]
 
@@ -138,11 +148,11 @@ class HostsDriver:
             for one in placed.to_probe():
                 probes.create_task(self._note_health(placed, one), name=f"health {one.id}")
 
-    async def _note_health(self, placed: PlacedReplicas, one: FoundReplica) -> None:
+    async def _note_health(self, placed: PlacedReplicas, one: CommandReplica) -> None:
         if one.host is not None and await is_healthy(one.host, one.port, placed.pool.pool.health_path):
             placed.ready(one.id, self._wall_clock())
 
-    def _stop(self, group: asyncio.TaskGroup, pool: PlacedPool, one: FoundReplica) -> None:
+    def _stop(self, group: asyncio.TaskGroup, pool: PlacedPool, one: CommandReplica) -> None:
         """Begin to end it, once at a time: it may take its time."""
         if one.id in self._stopping:
             return
@@ -150,7 +160,7 @@ class HostsDriver:
         self._stopping[one.id] = stopping
         stopping.add_done_callback(lambda _: self._stopping.pop(one.id, None))
 
-    async def _end(self, pool: PlacedPool, one: FoundReplica) -> None:
+    async def _end(self, pool: PlacedPool, one: CommandReplica) -> None:
         try:
             await self._platform.stop(pool, one)
         except DriverUnavailable as error:  # it is still there at the next look, and asked again

@@ -6,7 +6,7 @@ from msgspec import structs
 
 from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.replica_stage import ReplicaStage
-from heterodyne.fleet.hosts.platform import FoundReplica, PlacedPool
+from heterodyne.fleet.hosts.platform import CommandReplica, PlacedPool
 from heterodyne.ports.fleet_driver import DrivenPool, DrivenReplica
 
 PAUSE_FIRST_S = 1.0  # before what has died is replaced
@@ -34,7 +34,7 @@ class PlacedReplicas:
         """So many are wanted; these go first."""
         self.wanted, self._first_out = count, frozenset(leaving)
 
-    def see(self, found: Sequence[FoundReplica], now_s: float) -> tuple[FoundReplica, ...]:
+    def see(self, found: Sequence[CommandReplica], now_s: float) -> tuple[CommandReplica, ...]:
         """Take what the platform has; those that it returns have ended, and are to be cleared away."""
         ended = [one for one in found if one.is_ended or one.is_cancelled]
         for one in ended:
@@ -79,7 +79,7 @@ class PlacedReplicas:
         """How many are to be started now."""
         return 0 if now_s < self._starts_at_s else max(0, (self.wanted or 0) - len(self._living))
 
-    def started(self, one: FoundReplica, now_s: float) -> None:
+    def started(self, one: CommandReplica, now_s: float) -> None:
         """It was; the platform has taken it."""
         self._living[one.id] = _Placed(one, asked_at_s=now_s, instead=self._lost)
         self._lost = self.problem = None
@@ -98,11 +98,11 @@ class PlacedReplicas:
         for id, _ in order[: max(0, len(self._living) - (self.wanted or 0))]:
             self._leaving[id] = self._living.pop(id)
 
-    def to_stop(self) -> tuple[FoundReplica, ...]:
+    def to_stop(self) -> tuple[CommandReplica, ...]:
         """All that leave and are still there."""
         return tuple(one.found for one in self._leaving.values())
 
-    def to_probe(self) -> tuple[FoundReplica, ...]:
+    def to_probe(self) -> tuple[CommandReplica, ...]:
         """Those whose health page has not answered yet."""
         return tuple(
             one.found for one in self._living.values() if one.ready_at_s is None and one.found.host is not None
@@ -126,7 +126,7 @@ class PlacedReplicas:
             problem=self.problem,
         )
 
-    def _end(self, one: FoundReplica, now_s: float) -> None:
+    def _end(self, one: CommandReplica, now_s: float) -> None:
         if self._leaving.pop(one.id, None) is not None or one.id not in self._living:
             return
         if one.is_cancelled:
@@ -168,7 +168,7 @@ class PlacedReplicas:
 class _Placed:
     """One of them."""
 
-    def __init__(self, found: FoundReplica, *, asked_at_s: float, instead: str | None = None) -> None:
+    def __init__(self, found: CommandReplica, *, asked_at_s: float, instead: str | None = None) -> None:
         self.found, self.asked_at_s, self.instead = found, asked_at_s, instead
         self.ready_at_s: float | None = None
         self.silent_since_s: float | None = None
@@ -180,7 +180,7 @@ class _Placed:
             return ReplicaStage.PENDING
         return ReplicaStage.WARMING if self.ready_at_s is None else ReplicaStage.READY
 
-    def see(self, found: FoundReplica, now_s: float) -> None:
+    def see(self, found: CommandReplica, now_s: float) -> None:
         self.found = found
         if found.host is not None and self._placed_at_s is None:
             self._placed_at_s = now_s

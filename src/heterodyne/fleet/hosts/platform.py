@@ -21,7 +21,7 @@ class PlacedPool(Struct, frozen=True, kw_only=True):
         return self.pool.replica.pool
 
 
-class FoundReplica(Struct, frozen=True, kw_only=True):
+class CommandReplica(Struct, frozen=True, kw_only=True):
     """One that the platform has, or had."""
 
     id: str  # of one life
@@ -42,14 +42,14 @@ class CommandPlatform(Protocol):
 
     name: str
 
-    async def find(self, pool: PlacedPool) -> tuple[FoundReplica, ...]:
+    async def find(self, pool: PlacedPool) -> tuple[CommandReplica, ...]:
         """Those that run or wait, and once those that have ended since the last call."""
         ...
 
-    async def start(self, pool: PlacedPool) -> FoundReplica:
+    async def start(self, pool: PlacedPool) -> CommandReplica:
         """One more. Raises `DriverRefused` where there is no place for it, or it may not."""
         ...
 
-    async def stop(self, pool: PlacedPool, replica: FoundReplica) -> None:
+    async def stop(self, pool: PlacedPool, replica: CommandReplica) -> None:
         """End it, with what it has left behind; one that is gone is no error."""
         ...

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from heterodyne.domain.errors import DriverRefused, DriverUnavailable
 from heterodyne.domain.fleet import PoolName
-from heterodyne.fleet.hosts.platform import FoundReplica, PlacedPool
+from heterodyne.fleet.hosts.platform import CommandReplica, PlacedPool
 from heterodyne.fleet.hosts.program import Ran, run_program
 from heterodyne.fleet.hosts.slurm_words import (
     batch_script,
@@ -52,7 +52,7 @@ class SlurmPlatform:
         """Other settings hold."""
         self._access = access
 
-    async def find(self, pool: PlacedPool) -> tuple[FoundReplica, ...]:
+    async def find(self, pool: PlacedPool) -> tuple[CommandReplica, ...]:
         """What squeue has of the pool."""
         ran = await self._run(squeue_words(job_name(self._access.namespace, pool.name)))
         if ran.code != 0:
@@ -69,16 +69,16 @@ class SlurmPlatform:
             return tuple(one for one in found if not _is_over(one))
         return tuple(found)
 
-    async def start(self, pool: PlacedPool) -> FoundReplica:
+    async def start(self, pool: PlacedPool) -> CommandReplica:
         """Submit one more job."""
         words = sbatch_words(pool, job_name(self._access.namespace, pool.name), self._ours)
         ran = await self._run(words, text=batch_script(pool))
         if ran.code != 0:
             raise DriverRefused(f"sbatch: {ran.complaint}")
         job = read_job_number(ran.output)
-        return FoundReplica(id=replica_id(pool, job), place=f"job {job}", port=port_of(pool, job), is_ours=True)
+        return CommandReplica(id=replica_id(pool, job), place=f"job {job}", port=port_of(pool, job), is_ours=True)
 
-    async def stop(self, pool: PlacedPool, replica: FoundReplica) -> None:
+    async def stop(self, pool: PlacedPool, replica: CommandReplica) -> None:
         """Cancel its job; one that has ended leaves nothing behind."""
         if replica.is_ended:
             return
@@ -91,5 +91,5 @@ class SlurmPlatform:
         return await run_program(over(self._access.over, words), TIMEOUT_S, text=text)
 
 
-def _is_over(one: FoundReplica) -> bool:
+def _is_over(one: CommandReplica) -> bool:
     return one.is_ended or one.is_cancelled

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from heterodyne.domain.errors import DriverUnavailable
-from heterodyne.fleet.hosts.platform import FoundReplica, PlacedPool
+from heterodyne.fleet.hosts.platform import CommandReplica, PlacedPool
 
 PORTS = 1000  # after the first; neighbours on a node are far fewer jobs apart
 FORMAT = "%i|%T|%M|%L|%B|%k|%r"  # number, state, time used, time left, node, comment, reason
@@ -81,11 +81,11 @@ def read_jobs(said: str) -> tuple[SlurmJob, ...]:
     return tuple(_job(line) for line in said.splitlines() if line.strip())
 
 
-def found_replica(pool: PlacedPool, job: SlurmJob, ours: str) -> FoundReplica:
+def found_replica(pool: PlacedPool, job: SlurmJob, ours: str) -> CommandReplica:
     """What a job is to a fleet."""
     has_node = job.state in RUNNING and job.node not in {"", "n/a", "(null)"}
     reason = "" if job.reason in NO_REASON else f" ({job.reason})"
-    return FoundReplica(
+    return CommandReplica(
         id=replica_id(pool, job.id),
         place=f"job {job.id}",
         host=pool.settings.slurm_address.replace("{node}", job.node) if has_node else None,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from msgspec import Struct, structs
 
 from heterodyne.domain.errors import DriverRefused, DriverUnavailable
-from heterodyne.fleet.hosts.platform import FoundReplica, PlacedPool
+from heterodyne.fleet.hosts.platform import CommandReplica, PlacedPool
 from heterodyne.fleet.hosts.program import Ran, run_program
 from heterodyne.fleet.hosts.ssh_script import FIND, LOG_BYTES, START, STOP, HostSlot, read_slots, remote_words
 
@@ -35,7 +35,7 @@ class SshPlatform:
     def __init__(self, access: SshAccess) -> None:
         self._access = access
         self._ours = secrets.token_hex(3)  # begins the ids of what this gateway has started
-        self._seen: dict[tuple[str, str], dict[str, FoundReplica]] = {}  # by pool and host, by id
+        self._seen: dict[tuple[str, str], dict[str, CommandReplica]] = {}  # by pool and host, by id
         self._taken: dict[str, set[int]] = {}  # ports of each host, whoever has them
         self._problems: dict[tuple[str, str], str] = {}  # of hosts that do not answer
         self._ended: set[str] = set()  # that were stopped from here
@@ -45,7 +45,7 @@ class SshPlatform:
         """Other settings hold."""
         self._access = access
 
-    async def find(self, pool: PlacedPool) -> tuple[FoundReplica, ...]:
+    async def find(self, pool: PlacedPool) -> tuple[CommandReplica, ...]:
         """Ask every host of the pool; one that does not answer is left out, unless none does."""
         hosts = tuple(pool.settings.ssh_hosts)
         found = await asyncio.gather(*(self._find(pool, host) for host in hosts))
@@ -53,7 +53,7 @@ class SshPlatform:
             raise DriverUnavailable("; ".join(self._problems[pool.name, host] for host in hosts))
         return tuple(one for of_host in found for one in of_host)
 
-    async def start(self, pool: PlacedPool) -> FoundReplica:
+    async def start(self, pool: PlacedPool) -> CommandReplica:
         """On the host that has most places left, on its first free port."""
         free = self._free(pool)
         if not free:
@@ -72,7 +72,7 @@ class SshPlatform:
             refused.append(f"{host}:{port}: {ran.complaint}")
         raise DriverRefused("; ".join(refused))
 
-    async def stop(self, pool: PlacedPool, replica: FoundReplica) -> None:
+    async def stop(self, pool: PlacedPool, replica: CommandReplica) -> None:
         """Ask its process to end, wait, insist; its folder goes with it."""
         host, _, port = replica.place.rpartition(":")
         self._ended.add(replica.id)
@@ -82,7 +82,7 @@ class SshPlatform:
         if ran.code != 0:
             raise DriverUnavailable(f"{replica.place}: {ran.complaint}")
 
-    async def _find(self, pool: PlacedPool, host: str) -> tuple[FoundReplica, ...]:
+    async def _find(self, pool: PlacedPool, host: str) -> tuple[CommandReplica, ...]:
         key = (pool.name, host)
         known = self._seen.setdefault(key, {})
         try:
@@ -136,8 +136,8 @@ class SshPlatform:
     def _owner(self, pool: PlacedPool) -> str:
         return f"{self._access.namespace}/{pool.name}"
 
-    def _found(self, pool: PlacedPool, host: str, slot: HostSlot) -> FoundReplica:
-        return FoundReplica(
+    def _found(self, pool: PlacedPool, host: str, slot: HostSlot) -> CommandReplica:
+        return CommandReplica(
             id=slot.id,
             place=f"{host}:{slot.port}",
             host=address_of(host, pool),

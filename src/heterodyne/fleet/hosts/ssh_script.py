@@ -25,10 +25,10 @@ FIND = (
 cd "$HOME" && [ -d "$1" ] || exit 0
 for place in "$1"/*/; do
   place=${place%/}
-  [ -s "$place/id" ] || continue
+  id=$(cat "$place/id" 2>/dev/null) && owner=$(cat "$place/owner" 2>/dev/null) || continue
+  at=$(cat "$place/at" 2>/dev/null) || continue
   state=died; runs "$place" && state=runs
-  printf '%s\\t%s\\t%s\\t%s\\t%s\\t' "${place##*/}" "$(cat "$place/owner")" "$(cat "$place/id")" "$state" \\
-    "$(( $(date +%s) - $(cat "$place/at") ))"
+  printf '%s\\t%s\\t%s\\t%s\\t%s\\t' "${place##*/}" "$owner" "$id" "$state" "$(( $(date +%s) - at ))"
   if [ "$state" = died ]; then tail -c "$2" "$place/log" 2>/dev/null | tr '\\t\\n\\r' '   '; fi
   echo
 done
@@ -54,12 +54,14 @@ STOP = (
 cd "$HOME" || exit 0
 place=$1/$2
 [ "$(cat "$place/id" 2>/dev/null)" = "$3" ] || exit 0
+pid=$(cat "$place/pid" 2>/dev/null)
 if runs "$place"; then
-  pid=$(cat "$place/pid")
   kill -TERM -"$pid" 2>/dev/null
   left=$(( $4 * 5 ))
   while runs "$place" && [ "$left" -gt 0 ]; do sleep 0.2; left=$(( left - 1 )); done
   kill -KILL -"$pid" 2>/dev/null
+elif [ -n "$pid" ] && [ ! -e "/proc/$pid" ]; then
+  kill -KILL -"$pid" 2>/dev/null  # of what it has started, its number is still its own
 fi
 rm -rf "$place"
 """

@@ -63,6 +63,8 @@ class PoolKeeper:
             one = self._replicas[asked[answer]]
             try:
                 one.take(ray.get(answer))
+            except ray.exceptions.ActorUnavailableError:
+                one.asking = None  # it may be there yet: it is asked again
             except ray.exceptions.RayActorError as error:
                 self._bury(asked[answer], str(error).partition("\n")[0])
 

@@ -33,7 +33,7 @@ class RayProcess:
             async with deadline(START_TIMEOUT_S + CALL_TIMEOUT_S), self._turn:
                 return await self._ask(call)
         except TimeoutError as error:
-            raise DriverUnavailable(f"{place}: no answer within {START_TIMEOUT_S + CALL_TIMEOUT_S:.0f} s") from error
+            raise DriverUnavailable(f"{place}: no answer in time") from error
         except (OSError, ValueError) as error:  # a line that is too long is a ValueError
             raise DriverUnavailable(f"{place}: {error}") from error
 

@@ -12,6 +12,7 @@ class Job(Struct, frozen=True, kw_only=True, gc=False):
     # Chained hashes of its full blocks, or of runs of them (`Scheduling.blocks_per_hash`), the prompt's first; they may
     # reach into the answer. Two jobs whose first hashes are equal share that prefix. Empty: it shares nothing.
     blocks: tuple[int, ...] = ()
+    keeps_kv: bool = False  # a prefill job: it ends with its first token, its KV stays until it is fetched
 
 
 class Scheduling(Struct, frozen=True, kw_only=True):

@@ -20,7 +20,8 @@ from msgspec import structs
 from heterodyne.physics.replica.block_store import BlockStore
 from heterodyne.physics.replica.job import Job, Scheduling
 from heterodyne.physics.replica.sequence import Sequence
-from heterodyne.physics.replica.step import Counters, EngineStep, StepResult, StoredBlocks
+from heterodyne.physics.replica.sequence_memory import SequenceMemory
+from heterodyne.physics.replica.step import Counters, EngineStep, StepResult
 from heterodyne.physics.replica.step_clock import PromptChunk, StepClock
 
 
@@ -31,11 +32,14 @@ class ReplicaMachine:
         self.scheduling = scheduling
         self.counters = Counters()
         self.blocks = BlockStore(scheduling.blocks, per_hash=scheduling.blocks_per_hash)
+        self._memory = SequenceMemory(self.blocks, scheduling)
         self._clock = clock
         self._hash_tokens = scheduling.hash_tokens
         self._all: dict[int, Sequence] = {}
         self._arriving: list[tuple[float, int, Sequence]] = []  # a heap, by the time the scheduler sees them
         self._waiting: deque[Sequence] = deque()
+        self._expecting: dict[int, Sequence] = {}  # they have memory, and what comes from elsewhere is not there yet
+        self._kept: dict[int, Sequence] = {}  # ended, with their KV still to be fetched
         self._prefilling: list[Sequence] = []
         self._decoding: dict[int, Sequence] = {}  # in the order they were admitted
         self._leaving: list[tuple[int, int, Sequence]] = []  # a heap of decoding ones, by the pass that ends them
@@ -47,21 +51,44 @@ class ReplicaMachine:
         self._chunks: list[tuple[Sequence, PromptChunk]] = []
         self._admitted: list[int] = []
         self._preempted: list[int] = []
-        self._stored: list[StoredBlocks] = []
         self._cached: list[int] = []  # of the jobs that finish
 
     # What goes in.
 
     def submit(self, job: Job, now_s: float) -> None:
         """A job arrives; one that could never fit is the caller's to refuse (`fits`)."""
+        sequence = self._all[job.id] = self._new(job)
+        self._see(sequence, self._memory.known(sequence) * self._hash_tokens, now_s)
+
+    def try_reserve(self, job: Job) -> bool:
+        """Memory for a job whose first tokens come from elsewhere, before they do; False: there is too little now."""
+        sequence = self._new(job)
+        if not self._memory.try_hold(sequence, self._growth(self._pass + 1)):
+            return False
+        self._all[job.id] = self._expecting[job.id] = sequence
+        return True
+
+    def arrive(self, job_id: int, tokens: int, now_s: float) -> bool:
+        """So many of its first tokens are here, and the job is submitted; False: it has no memory reserved."""
+        sequence = self._expecting.pop(job_id, None)
+        if sequence is None:
+            return False
+        sequence.done_tokens = max(sequence.done_tokens, min(tokens, sequence.job.prompt_tokens - 1))
+        self._memory.share(sequence, sequence.done_tokens)
+        self._see(sequence, sequence.done_tokens, now_s)
+        return True
+
+    def release_kv(self, job_id: int) -> bool:
+        """Nobody needs the KV of a prefill job any more; False: none is kept."""
+        sequence = self._kept.pop(job_id, None)
+        if sequence is not None:
+            self._memory.release(sequence, self._pass)
+        return sequence is not None
+
+    def _new(self, job: Job) -> Sequence:
         assert self.fits(job), f"job {job.id} does not fit"
         assert job.id not in self._all, f"job {job.id} is already here"
-        sequence = Sequence(job)
-        self._all[job.id] = sequence
-        cached_tokens = self._known(sequence) * self._hash_tokens
-        self._order += 1
-        ready_at_s = now_s + self._clock.ahead_s(job.prompt_tokens, cached_tokens)
-        heappush(self._arriving, (ready_at_s, self._order, sequence))
+        return Sequence(job)
 
     def fits(self, job: Job) -> bool:
         """Whether the job could run on an empty replica."""
@@ -80,8 +107,10 @@ class ReplicaMachine:
         if sequence.leaves_at:
             self._leave(sequence)
         elif sequence.is_admitted:
-            self._prefilling.remove(sequence)
-            self._release(sequence)
+            if sequence in self._prefilling:
+                self._prefilling.remove(sequence)
+            self._expecting.pop(job_id, None)
+            self._memory.release(sequence, self._pass)
         return True
 
     # What the clock does.
@@ -97,7 +126,8 @@ class ReplicaMachine:
         """Plan the next step. With `leap_until_s`, as many decode passes as end before anything else can happen."""
         assert self.step is None, "the step before has not been finished"
         while self._arriving and self._arriving[0][0] <= now_s:
-            self._waiting.append(heappop(self._arriving)[2])
+            sequence = heappop(self._arriving)[2]  # with memory it goes first: those in front may wait for just that
+            (self._waiting.appendleft if sequence.is_admitted else self._waiting.append)(sequence)
         self._make_room()
         chunks = self._chunks = self._plan_chunks() if self._waiting or self._prefilling else []
         decoding = len(self._decoding) if self.scheduling.mixes_prompts or not chunks else 0
@@ -154,11 +184,11 @@ class ReplicaMachine:
             finished=tuple(finished),
             cached_tokens=tuple(self._cached),
             preempted=tuple(self._preempted),
-            stored=tuple(self._stored),
+            stored=tuple(self._memory.stored),
             removed=tuple(self.blocks.removed),
         )
         self._preempted.clear()
-        self._stored.clear()
+        self._memory.stored.clear()
         self.blocks.removed.clear()
         return ended
 
@@ -207,7 +237,7 @@ class ReplicaMachine:
             planned.append((sequence, PromptChunk(sequence.done_tokens, end)))
             budget -= end - sequence.done_tokens
             # A block is written before anything reads it, so sequences admitted after this one may share it already.
-            self._share(sequence, end)
+            self._memory.share(sequence, end)
         return planned
 
     def _admit(self) -> Sequence | None:
@@ -217,31 +247,16 @@ class ReplicaMachine:
         if not self._waiting or self.running >= self.scheduling.slots:
             return None
         sequence = self._waiting[0]
-        known = self._known(sequence)
-        shared = sequence.job.blocks[:known]
-        fresh = sequence.prefill_tokens // self.scheduling.block_tokens + 1 - known * self.scheduling.blocks_per_hash
-        needed = fresh + self.blocks.idle_among(shared) + self._growth(self._pass + 1)
-        if needed > self.blocks.available:
+        if not sequence.is_admitted and not self._memory.try_hold(sequence, self._growth(self._pass + 1)):
             return None
         self._waiting.popleft()
-        self.blocks.hold(shared)
-        self.blocks.take(fresh)
-        sequence.is_admitted = True
         self._admitted.append(sequence.job.id)
-        sequence.shared = known
-        sequence.done_tokens = known * self._hash_tokens
         if sequence.cached_tokens < 0:
             sequence.cached_tokens = sequence.done_tokens
         self._prefilling.append(sequence)
         self.counters.prompt_tokens += sequence.prefill_tokens
         self.counters.cached_tokens += sequence.done_tokens
         return sequence
-
-    def _known(self, sequence: Sequence) -> int:
-        """Blocks of its prompt that are in memory; the last token is always computed."""
-        if not sequence.job.blocks or not self.scheduling.reuses_prefixes:
-            return 0
-        return self.blocks.known(sequence.job.blocks[: (sequence.prefill_tokens - 1) // self._hash_tokens])
 
     def _passes(self, now_s: float, leap_until_s: float) -> int:
         """How many decode passes run before a sequence ends, a block runs out, or the time comes; at least one."""
@@ -292,8 +307,11 @@ class ReplicaMachine:
             if sequence.written_tokens < sequence.job.output_tokens:
                 self._join(sequence)
             else:
-                self._release(sequence)
                 self._complete(sequence, finished)
+                if sequence.job.keeps_kv:
+                    self._kept[sequence.job.id] = sequence
+                else:
+                    self._memory.release(sequence, self._pass)
         self._chunks = []
         self.counters.output_tokens += len(prompted)
         return prompted
@@ -317,32 +335,16 @@ class ReplicaMachine:
         del self._decoding[sequence.job.id]
         self._growing[self._residue(sequence)] -= 1
         self._context_tokens -= held_tokens
-        self._share(sequence, held_tokens)
-        self._release(sequence)
+        self._memory.share(sequence, held_tokens)
+        self._memory.release(sequence, self._pass)
         sequence.leaves_at = 0
 
     def _residue(self, sequence: Sequence) -> int:
         """The pass, modulo the block size, in which its tokens fill a block and it needs another."""
         return (sequence.joined_at - sequence.prefill_tokens) % self.scheduling.block_tokens
 
-    def _release(self, sequence: Sequence) -> None:
-        """Give its memory back; shared blocks stay for others."""
-        held = sequence.tokens_held(self._pass) // self.scheduling.block_tokens + 1
-        private = held - sequence.shared * self.scheduling.blocks_per_hash
-        self.blocks.release(sequence.job.blocks[: sequence.shared], private)
-        sequence.is_admitted = False
-        sequence.shared = 0
-
-    def _share(self, sequence: Sequence, tokens: int) -> None:
-        """Make known the blocks that a sequence's first tokens fill, as far as their hashes are."""
-        if not sequence.job.blocks or not self.scheduling.reuses_prefixes:
-            return
-        first = sequence.shared
-        hashes = sequence.job.blocks[first : tokens // self._hash_tokens]
-        if not hashes:
-            return
-        fresh = self.blocks.share(hashes)
-        sequence.shared += len(hashes)
-        if fresh:
-            indices = tuple(first + place for place, block in enumerate(hashes) if block in fresh)
-            self._stored.append(StoredBlocks(job=sequence.job, indices=indices))
+    def _see(self, sequence: Sequence, cached_tokens: int, now_s: float) -> None:
+        """The scheduler will, when server and tokenizer are done with it."""
+        self._order += 1
+        ready_at_s = now_s + self._clock.ahead_s(sequence.job.prompt_tokens, cached_tokens)
+        heappush(self._arriving, (ready_at_s, self._order, sequence))

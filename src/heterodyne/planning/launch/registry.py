@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from heterodyne.physics.engine_kind import EngineKind
 from heterodyne.planning.launch import llamacpp, sglang, tensorrt_llm, vllm
+from heterodyne.planning.launch.kv_exchange import with_kv
 from heterodyne.planning.launch.launch_plan import LaunchPlan, Site
 from heterodyne.planning.launch.sizing import Sizing
 
@@ -17,4 +18,6 @@ LAUNCHERS: Mapping[EngineKind, Callable[[Sizing, Site], LaunchPlan]] = {
 
 def launch_plan(sizing: Sizing, site: Site) -> LaunchPlan:
     """How the sizing's engine is started at a site."""
-    return LAUNCHERS[sizing.layout.engine](sizing, site)
+    engine = sizing.layout.engine
+    plan = LAUNCHERS[engine](sizing, site)
+    return plan if sizing.kv is None else with_kv(plan, engine, sizing.kv)

@@ -8,6 +8,7 @@ from heterodyne.physics.model_spec import ModelSpec
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.serving import Slo
 from heterodyne.planning.hardware.sustained import SHARE
+from heterodyne.planning.launch.kv_exchange import KvExchange
 from heterodyne.planning.traffic.request_shape import RequestShape
 from heterodyne.planning.workload_class import WorkloadClass
 
@@ -33,3 +34,4 @@ class LaunchRequirements(Struct, frozen=True, kw_only=True):
     name: str | None = None  # of the pool and its objects; None: made of model, chip and class
     draft: ModelSpec | None = None  # a small model that guesses ahead
     draft_weights: str | None = None
+    kv: KvExchange | None = None  # with other replicas; None: it exchanges none

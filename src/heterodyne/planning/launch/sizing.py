@@ -19,6 +19,7 @@ from heterodyne.planning.hardware.caveats import caveats
 from heterodyne.planning.hardware.fit import SLOTS_MIN
 from heterodyne.planning.hardware.sustained import SustainedLoad
 from heterodyne.planning.launch.engine_choice import choose_engine, choose_kv, choose_width, does_not_fit
+from heterodyne.planning.launch.kv_exchange import KvExchange
 from heterodyne.planning.launch.latency_choice import (
     DecodePace,
     choose_parallelism,
@@ -88,6 +89,7 @@ class Sizing(Struct, frozen=True, kw_only=True):
     basis: Basis
     reasons: dict[str, SettingReason]
     notes: tuple[str, ...]
+    kv: KvExchange | None = None  # with other replicas; None: it exchanges none
 
     @property
     def drain_s(self) -> int:
@@ -157,6 +159,7 @@ def size(
             *_missed(served, carried, slo, workload),
             *([f"the draft is not used: {guessing_because}"] if requirements.draft and not guessing else []),
         ),
+        kv=requirements.kv,
     )
 
 

@@ -28,6 +28,8 @@ def pool_entry(sizing: Sizing, plan: LaunchPlan, *, urls: tuple[str, ...] = ()) 
     if plan.served_name != model:
         lines.append(f"engine_model = {_string(plan.served_name)}")
     lines.append(f"context_tokens = {sizing.context_tokens}")
+    if sizing.kv is not None:
+        lines += [f"kv_transfer = {_string(sizing.kv.transfer)}", f"role = {_string(sizing.kv.role)}"]
     return "\n".join([*lines, ""])
 
 

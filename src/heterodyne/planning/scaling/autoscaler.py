@@ -47,9 +47,8 @@ def scale(rules: ScalingRules, state: ScalingState, seen: Observation) -> Scalin
     ready = {one.pool: _staying(seen, one.pool, ReplicaStage.READY) for one in rules.pools}
     state = _settled(state, rules, seen, need, ready)
     span_s = window_s(lead_s)
-    state = structs.replace(
-        state, steadiness=state.steadiness.with_need(seen.at_s, need.requests_per_s / state.trust, span_s)
-    )
+    wanted = rules.with_headroom(need.requests_per_s) / state.trust
+    state = structs.replace(state, steadiness=state.steadiness.with_need(seen.at_s, wanted, span_s))
     actions = _actions(
         Situation(rules=rules, state=state, seen=seen, need=need, provided=provided, starts=starts, lead_s=lead_s)
     )
@@ -98,8 +97,10 @@ def _settled(
 ) -> ScalingState:
     """What was seen of lateness corrects the capacity, once the replicas have been enough for a while."""
     written = capacity(rules, ready)
-    is_enough = bool(written) and need.demand.now <= written * state.trust and not need.backlog
-    since_s = (state.enough_since_s if state.enough_since_s is not None else seen.at_s) if is_enough else None
+    is_enough = bool(written) and need.demand.now <= written * state.trust
+    since_s = state.enough_since_s if is_enough else None
+    if is_enough and since_s is None and not need.backlog:
+        since_s = seen.at_s  # what waits from then on is no longer a shortage's
     trust = corrected(state.trust, state.lateness, allowed=1.0 - rules.share, now_s=seen.at_s, enough_since_s=since_s)
     if trust < state.trust:
         since_s = seen.at_s  # what it leads to is seen first

@@ -2,7 +2,8 @@
 
 What came in the last seconds is mostly chance, what came in the last minutes is mostly past. Several windows are asked
 for the demand that they prove (their mean less its error), and the highest is believed: a flash crowd shows in
-the shortest, a slow rise in the longest. A straight line through the last minutes says where it goes, unless a single
+the shortest, a slow rise in the longest. A step or a bend that is beyond chance is believed for all of it, and what
+came before it says nothing any more. Else a straight line through the last minutes says where it goes, unless a single
 step explains them better: a step does not go on.
 """
 
@@ -12,21 +13,17 @@ from math import sqrt
 
 from msgspec import Struct
 
+from heterodyne.planning.scaling.shape import LoadSample, last_change
+
 WINDOWS = ((20.0, 2.0), (40.0, 2.0), (80.0, 2.0), (160.0, 1.5), (320.0, 1.0))  # seconds, and errors of their mean
 WATCHED_S = 300.0  # before so long, a mean is no more than what it proves
 LEVEL_S = 900.0  # the window whose mean is taken as it is, and whose line is the trend
+FALLING_S = 80.0  # longer windows say what a fall has left behind
 SURE_TREND = 1.0
+GOES_ON = 0.5  # times as long as it has lasted, a rise is taken to go on
 DISPERSION_MIN, DISPERSION_MAX = 1.0, 12.0  # of usual requests: variance over mean
 LINE_SAMPLES_MIN = 12
 STEP_PENALTY = 1.07  # on what a step leaves over, as it may choose its moment
-
-
-class LoadSample(Struct, frozen=True, kw_only=True, gc=False):
-    """Usual requests that came between two looks."""
-
-    at_s: float
-    span_s: float
-    requests: float
 
 
 class RecentDemand(Struct, frozen=True, kw_only=True):
@@ -36,12 +33,12 @@ class RecentDemand(Struct, frozen=True, kw_only=True):
     mean: float  # of the last minutes
     slope: float = 0.0  # a second; 0: no trend is proven
     error: float = 0.0  # of the mean
+    lasted_s: float = LEVEL_S  # so long demand has gone the way that it goes
+    has_fallen: bool = False  # beyond doubt
 
     def ahead(self, seconds: float) -> float:
-        """What a rise makes of it, from the middle of the window on; a fall is awaited."""
-        if self.slope <= 0:
-            return self.now
-        return max(self.now, self.mean + self.slope * LEVEL_S / 2) + self.slope * seconds
+        """What a rise makes of it; a young one is not taken to go on for long. A fall is awaited."""
+        return self.now + max(0.0, self.slope) * min(seconds, GOES_ON * self.lasted_s)
 
 
 def demand_of(samples: Sequence[LoadSample]) -> RecentDemand:
@@ -49,14 +46,51 @@ def demand_of(samples: Sequence[LoadSample]) -> RecentDemand:
     if not samples:
         return RecentDemand(now=0.0, mean=0.0)
     dispersion = _dispersion(samples)
+    change = last_change(samples, dispersion)
+    if change is None:
+        return _steady(samples, dispersion)
+    since = samples[change.place :]
+    mean, span_s = _mean(since, LEVEL_S)
+    slope = _less(change.slope, change.slope_error) if change.slope else _slope(since)
+    return RecentDemand(
+        now=max(change.level, _proven(since, dispersion, FALLING_S if change.slope < 0 else LEVEL_S)),
+        mean=mean,
+        slope=slope,
+        error=sqrt(dispersion * mean / span_s),
+        lasted_s=change.lasted_s,
+        has_fallen=not change.is_up,
+    )
+
+
+def _steady(samples: Sequence[LoadSample], dispersion: float) -> RecentDemand:
+    """No change is beyond chance; a slow one may still be a line."""
     mean, span_s = _mean(samples, LEVEL_S)
     error = sqrt(dispersion * mean / span_s)
     slope = _slope(samples)
-    proven = [mean + min(0.0, slope) * LEVEL_S / 2 - (0.0 if span_s > WATCHED_S else error)]
+    level = mean - (0.0 if span_s > WATCHED_S else error) + slope * span_s / 2
+    return RecentDemand(
+        now=max(level, _proven(samples, dispersion)),
+        mean=mean,
+        slope=slope,
+        error=error,
+        has_fallen=slope < 0,
+    )
+
+
+def _proven(samples: Sequence[LoadSample], dispersion: float, longest_s: float = LEVEL_S) -> float:
+    """The highest demand that a window proves."""
+    proven = 0.0
     for window_s, errors in WINDOWS:
+        if window_s > longest_s:
+            break
         rate, width_s = _mean(samples, window_s)
-        proven.append(rate - errors * sqrt(dispersion * rate / width_s))
-    return RecentDemand(now=max(proven), mean=mean, slope=slope, error=error)
+        proven = max(proven, rate - errors * sqrt(dispersion * rate / width_s))
+    return proven
+
+
+def _less(slope: float, error: float) -> float:
+    """What of it is proven."""
+    return max(0.0, slope - SURE_TREND * error) + min(0.0, slope + SURE_TREND * error)
 
 
 def kept(samples: tuple[LoadSample, ...], sample: LoadSample) -> tuple[LoadSample, ...]:
@@ -104,7 +138,7 @@ def _slope(samples: Sequence[LoadSample]) -> float:
     if STEP_PENALTY * _step_error(rates) < line:
         return 0.0
     error = sqrt(line / (count - 2) / spread)
-    return max(0.0, slope - SURE_TREND * error) + min(0.0, slope + SURE_TREND * error)
+    return _less(slope, error)
 
 
 def _step_error(rates: Sequence[float]) -> float:

@@ -16,7 +16,7 @@ def growth(at: Situation) -> tuple[ScalingAction, ...]:
     least = _to_minimum(at.rules, at.provided)
     if least:
         return least
-    wanted, have = at.need.requests_per_s / at.state.trust, capacity(at.rules, at.provided)
+    wanted, have = at.rules.with_headroom(at.need.requests_per_s) / at.state.trust, capacity(at.rules, at.provided)
     is_doubted = at.state.trust < DOUBTED and at.need.requests_per_s <= have
     reason = ScalingReason.MISSES if is_doubted else at.need.reason
     if not sum(at.provided.values()):

@@ -32,6 +32,7 @@ class ScalingRules(Struct, frozen=True, kw_only=True):
     pools: tuple[PoolLimits, ...]
     share: float = 0.99  # of requests that are promised their SLO
     spare: int = 0  # replicas beyond what demand needs
+    headroom: float = 0.0  # of demand, beyond what it needs
     budget_usd_per_hour: float | None = None  # None: no limit
     idle_s: float = 900.0  # without a request, before a pool that may be empty is emptied
     forecasts: bool = True  # whether the time of day sets a floor
@@ -39,3 +40,7 @@ class ScalingRules(Struct, frozen=True, kw_only=True):
     def limits(self, pool: PoolName) -> PoolLimits:
         """Of one pool."""
         return next(one for one in self.pools if one.pool == pool)
+
+    def with_headroom(self, requests_per_s: float) -> float:
+        """What replicas are to carry where so much is needed."""
+        return requests_per_s * (1.0 + self.headroom)

@@ -38,7 +38,7 @@ def need_of(state: ScalingState, seen: Observation, *, lead_s: float) -> Need:
         reason = ScalingReason.FORECAST
     elif backlog > max(demand.now, ahead - demand.now):
         reason = ScalingReason.BACKLOG
-    elif ahead > 1.05 * demand.now:
+    elif demand.slope > 0 and ahead > 1.05 * demand.mean:
         reason = ScalingReason.TREND
     return Need(
         requests_per_s=max(carried, floor), reason=reason, demand=demand, ahead=ahead, backlog=backlog, floor=floor

@@ -11,6 +11,7 @@ from heterodyne.planning.scaling.steadiness import DOWN, window_s
 # Beyond what was needed at most: who goes down to the brim goes up again at once. In errors of the mean, so that a
 # small fleet, whose demand is known less well, keeps more.
 SLACK, SLACK_ERRORS = 0.01, 1.0
+FALLEN_WINDOW_S = 120.0  # of needs, where demand has fallen beyond doubt
 TURN_SLACK, TURN_SLACK_ERRORS = 0.03, 2.0  # for a step that changes the direction
 
 
@@ -26,8 +27,10 @@ def shrinkage(at: Situation) -> tuple[ScalingAction, ...]:
     idle = _emptied(at, floor)
     if idle:
         return idle
-    peak = state.steadiness.peak(now_s, at.lead_s if at.need.demand.slope < 0 else span_s)
-    less = removals(at.rules, at.provided, max((1.0 + _slack(at)) * peak, floor / state.trust), at.starts)
+    peak = state.steadiness.peak(now_s, max(FALLEN_WINDOW_S, at.lead_s) if at.need.demand.has_fallen else span_s)
+    less = removals(
+        at.rules, at.provided, max((1.0 + _slack(at)) * peak, at.rules.with_headroom(floor) / state.trust), at.starts
+    )
     if not less:
         return (_enough(at, peak * state.trust),)
     hindrance = _hindrance(at, span_s, sum(less.values()) / sum(at.provided.values()))

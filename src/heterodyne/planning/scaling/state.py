@@ -4,15 +4,17 @@ from msgspec import Struct, structs
 
 from heterodyne.domain.fleet import PoolName
 from heterodyne.planning.scaling.cold_start import ColdStarts
-from heterodyne.planning.scaling.demand import LoadSample, kept
+from heterodyne.planning.scaling.demand import kept
 from heterodyne.planning.scaling.floor import DAYS_MAX, Floor, floor_of
 from heterodyne.planning.scaling.limits import ScalingRules
 from heterodyne.planning.scaling.observation import Observation
+from heterodyne.planning.scaling.shape import LoadSample
 from heterodyne.planning.scaling.steadiness import Steadiness
 from heterodyne.planning.scaling.trust import KEPT_S, LatenessSample
 from heterodyne.planning.traffic.demand_rules import DAY_STEPS, STEP_S
 
-LENGTHS_S = 1200.0  # over which the mean length of answers moves
+LENGTHS_S = 1200.0  # over which the mean length of answers moves,
+LENGTHS = 1200  # or so many answers, whichever is sooner
 
 
 class ScalingState(Struct, frozen=True, kw_only=True):
@@ -61,7 +63,7 @@ def _with_lengths(state: ScalingState, rules: ScalingRules, seen: Observation) -
     if not seen.ended:
         return state
     mean = seen.output_tokens / seen.ended
-    pace = min(1.0, seen.span_s / LENGTHS_S)
+    pace = min(1.0, max(seen.span_s / LENGTHS_S, seen.ended / LENGTHS))
     output = rules.pools[0].capacity.output_tokens if state.output_tokens is None else state.output_tokens
     output += pace * (mean - output)
     cached = state.cached_share

@@ -7,8 +7,8 @@ turn soon after another turn.
 
 from msgspec import Struct
 
-WINDOW_S = 450.0  # of needs, at least
-COLD_STARTS = 3.0  # or so many of them: who starts slowly goes down slowly
+WINDOW_S = 300.0  # of needs, at least
+COLD_STARTS = 2.0  # or so many of them: who starts slowly goes down slowly
 TURNS_S = 3600.0
 TURNS_MAX = 4  # changes of direction within that time
 WORTHWHILE = 0.2  # of the replicas: a step down that gives back less is not taken soon after a turn

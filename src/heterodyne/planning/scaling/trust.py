@@ -11,8 +11,9 @@ from msgspec import Struct
 
 LEAST, MOST = 0.6, 1.1
 KEPT_S = 3600.0  # of what is judged
-QUICK_S, QUICK = 600.0, 5.0  # after so long, what is late has to be so many times what may be to count
-SURE_S, SURE = 1800.0, 1.5
+# Of the last so many seconds, what is late has to be so many times what may be to count.
+DOUBTS = ((300.0, 6.0), (600.0, 5.0), (1800.0, 1.5), (3600.0, 1.5))
+SURE_S = 1800.0
 FEW = 0.3  # times what may be late: a budget that is not used
 DOWN, DOWN_MOST = 0.02, 0.15  # of it, by how late
 UP = 0.0003  # of it, at each look
@@ -37,13 +38,14 @@ def corrected(
     if enough_since_s is None:
         return trust
     begins_s = max(enough_since_s + SETTLING_S, now_s - KEPT_S)
+    for window_s, times in DOUBTS:
+        if now_s - begins_s < window_s:
+            break
+        late_share = _lateness([one for one in samples if one.at_s >= max(begins_s, now_s - window_s)])
+        if late_share is not None and late_share > times * allowed:
+            return max(LEAST, trust * (1.0 - min(DOWN_MOST, DOWN * late_share / allowed)))
     late_share = _lateness([one for one in samples if one.at_s >= begins_s])
-    span_s = now_s - begins_s
-    if late_share is None or span_s < QUICK_S:
-        return trust
-    if late_share > (SURE if span_s >= SURE_S else QUICK) * allowed:
-        return max(LEAST, trust * (1.0 - min(DOWN_MOST, DOWN * late_share / allowed)))
-    if late_share < FEW * allowed and span_s >= SURE_S:
+    if late_share is not None and late_share < FEW * allowed and now_s - begins_s >= SURE_S:
         return max(trust, min(MOST, trust * (1.0 + UP)))
     return trust
 

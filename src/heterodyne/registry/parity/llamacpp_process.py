@@ -24,7 +24,13 @@ PAUSE_S = 0.05
 
 @contextmanager
 def running_llamacpp(
-    path: Path, *, purpose: Literal["generate", "embed"] = "generate", context_tokens: int = 512, threads: int = 0
+    path: Path,
+    *,
+    purpose: Literal["generate", "embed"] = "generate",
+    context_tokens: int = 512,
+    slots: int = 1,
+    threads: int = 0,
+    slot_folder: Path | None = None,
 ) -> Iterator[str]:
     """Its URL, once it is ready. It ends with the block, and with this process."""
     order = ChildOrder(
@@ -32,8 +38,9 @@ def running_llamacpp(
         alias="parity",
         purpose=purpose,
         context_tokens=context_tokens,
-        slots=1,
+        slots=slots,
         threads=threads,
+        slot_folder=None if slot_folder is None else str(slot_folder),
     )
     child = subprocess.Popen(
         [sys.executable, "-m", "heterodyne.fleet.llamacpp_child"], stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -101,7 +101,8 @@ def pool_key(replica: Replica) -> str:
 
 
 def _check_amounts(amounts: tuple[float, ...]) -> None:
-    if not all(isfinite(amount) and amount >= 0.0 for amount in amounts):
+    # One sum is a number only if all of them are.
+    if amounts and not (isfinite(sum(amounts)) and min(amounts) >= 0.0):
         raise ValueError("an amount that is no number, or below nothing")
 
 

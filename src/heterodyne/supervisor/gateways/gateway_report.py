@@ -10,7 +10,9 @@ from math import isfinite
 import msgspec
 from msgspec import Struct, structs
 
+from heterodyne.console.live.gateway_minute import GatewayMinute
 from heterodyne.domain.fleet import PoolName, ReplicaId
+from heterodyne.domain.minute_tally import COUNTS, SPREADS
 from heterodyne.gateway.demand_tally import DemandSeen
 
 REPORT_BYTES_MAX = 256 << 10
@@ -53,6 +55,7 @@ class GatewayReport(Struct, frozen=True, kw_only=True):
     left: tuple[ReplicaId, ...] = ()  # of those, the ones that this gateway has nothing on any more
     told: dict[PoolName, int] = {}  # by the leader, what other scalers are to be told
     pauses: dict[str, Pause] = {}
+    minute: GatewayMinute = GatewayMinute()  # for the consoles of all
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -73,10 +76,21 @@ def decode(body: bytes) -> GatewayReport:
     if len(body) > REPORT_BYTES_MAX:
         raise ValueError(f"a report of {len(body)} bytes; {REPORT_BYTES_MAX} are the most")
     report = _decode(body)
-    amounts = [*report.in_flight.values(), *report.told.values(), *(one.at_s for one in report.pauses.values())]
+    minute = report.minute
+    amounts = [
+        minute.in_flight,
+        minute.queued,
+        *report.in_flight.values(),
+        *report.told.values(),
+        *(one.at_s for one in report.pauses.values()),
+    ]
+    for sums in (minute.whole, *minute.by_pool.values()):
+        amounts += (getattr(sums, name) for name in COUNTS)
+        for name in SPREADS:
+            amounts += (getattr(sums, name).sum_ms, *getattr(sums, name).counts.values())
     for models in report.workers.values():
         for one in models.values():
             amounts += (one.in_flight, *structs.astuple(one.seen))
-    if not all(isfinite(amount) and 0 <= amount <= AMOUNT_MAX for amount in amounts):
+    if not (isfinite(sum(amounts)) and min(amounts) >= 0 and max(amounts) <= AMOUNT_MAX):
         raise ValueError("an amount that cannot be")
     return report

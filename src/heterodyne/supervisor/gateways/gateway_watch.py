@@ -10,8 +10,9 @@ from collections.abc import Callable
 from math import inf
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from heterodyne.console.live.gateway_minute import GatewayMinute, OtherGateway
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.ports.fleet_reports import ReportCall, ReportStore
 from heterodyne.supervisor.gateways.gateway_report import GatewayReport, decode, encode
@@ -41,6 +42,7 @@ class GatewayWatch:
         self._sender = sender
         self._clock = clock
         self.compose: Callable[[], GatewayReport] = lambda: GatewayReport(gateway=sender)
+        self.minute: Callable[[], GatewayMinute] = GatewayMinute
         self._version = 0
         self._body = b""
         self._heard: dict[str, _Heard] = {}
@@ -58,7 +60,7 @@ class GatewayWatch:
 
     async def turn(self) -> None:
         """Once: tell, and hear."""
-        body = encode(self.compose())
+        body = encode(structs.replace(self.compose(), minute=self.minute()))
         if body != self._body:
             self._version, self._body = self._version + 1, body
         call = ReportCall(
@@ -83,6 +85,11 @@ class GatewayWatch:
         """What other gateways say now, by sender."""
         cut_s = self._clock() - STALE_S
         return {sender: one.report for sender, one in self._heard.items() if one.made_at_s >= cut_s}
+
+    def others(self) -> tuple[OtherGateway, ...]:
+        """The same for consoles, by name."""
+        heard = sorted(self.heard().values(), key=lambda one: one.gateway)
+        return tuple(OtherGateway(name=one.gateway, minute=one.minute) for one in heard)
 
     def missed(self) -> tuple[str, ...]:
         """Gateways that were there within the last minute and are not heard of now; they may serve on."""

@@ -38,6 +38,7 @@ def scaling_rules(
         pools=tuple(_limits(name, table, replicas.get(name), driven.get(name)) for name, table in tables.items()),
         share=general.share,
         spare=general.spare,
+        headroom=general.headroom,
         budget_usd_per_hour=general.budget_usd_per_hour,
         idle_s=general.idle_s * general.speed,
         forecasts=general.forecasts,

@@ -160,8 +160,11 @@ class SharedScaling:
 
     def pause(self, models: Iterable[str], *, is_paused: bool) -> None:
         """An operator's word, which the other gateways hear of."""
-        mark = Pause(is_paused=is_paused, at_s=self._wall_clock())
-        self._memory.take_pauses(dict.fromkeys(models, mark))
+        now_s, known = self._wall_clock(), self._memory.pauses
+        for model in models:
+            # Later than any word before, whatever the clocks of other machines say.
+            at_s = max(now_s, known[model].at_s + 1.0) if model in known else now_s
+            self._memory.take_pauses({model: Pause(is_paused=is_paused, at_s=at_s)})
 
     def _given_up(self, driven: DrivenFleet) -> frozenset[ReplicaId]:
         """Replicas that gateways share."""

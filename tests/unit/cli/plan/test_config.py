@@ -203,3 +203,13 @@ def test_a_launch_needs_one_of_both_ways_to_say_of_what(run, tmp_path: Path, wor
     result = run("plan", "config", *(str(fleet) if one == "FLEET" else one for one in words))
     assert result.exit_code == 2
     assert says in result.stderr
+
+
+def test_a_replica_that_exchanges_kv_says_so_in_its_command_and_its_pool(run) -> None:
+    ask = ("plan", "config", "--model", "llama-3.1-8b", "--hardware", "h100", "--kv-transfer", "nixl")
+    result = run(*ask, "--role", "prefill")
+    assert result.exit_code == 0, result.stderr
+    assert '"kv_role": "kv_producer"' in result.stdout
+    assert 'kv_transfer = "nixl"\nrole = "prefill"' in result.stdout
+    refused = run("plan", "config", "--model", "llama-3.1-8b", "--hardware", "h100", "--role", "decode")
+    assert refused.exit_code != 0

@@ -9,6 +9,7 @@ from heterodyne.fleet.kv_layout import kv_layout
 from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
+from heterodyne.gateway.settings import GatewaySettings
 
 STORE = KvStoreSettings(medium="redis", capacity_gb=100.0)
 
@@ -42,6 +43,21 @@ def test_a_role_takes_a_way_to_hand_over(transfer: str | None) -> None:
 def test_a_store_that_is_not_described_is_refused() -> None:
     (problem,) = found(checks.kv_stores_of_pools_exist, p=pool(kv_store="shered"))
     assert problem == 'pools.p.kv_store: no store "shered"; kv_stores has shared'
+
+
+def test_slots_want_a_folder_and_one_worker() -> None:
+    def problems(path: str | None, workers: int, kv_store: str | None = "disk") -> list[str]:
+        settings = Settings(
+            gateway=GatewaySettings(workers=workers),
+            kv_stores={"disk": KvStoreSettings(medium="disk", capacity_gb=1.0, path=path)},
+            pools={"p": pool(engine="llamacpp", kv_transfer="slots", kv_store=kv_store)},
+        )
+        return [str(problem) for problem in checks.slots_are_saved_to_a_folder(settings, {})]
+
+    assert problems("/var/kv", 1) == []
+    assert problems(None, 1) == problems("/var/kv", 1, kv_store=None)
+    assert problems(None, 1) == ["pools.p.kv_store: slots are saved to a folder: name one of kv_stores with a path"]
+    assert "only one worker can follow" in problems("/var/kv", 2)[0]
 
 
 def test_a_prefill_pool_alone_is_refused() -> None:

@@ -62,6 +62,7 @@ def test_gateways_that_scale_a_cluster_together_share_a_database() -> None:
     told = StoreSettings(fleet_url="redis://fleet:6379")
     (problem,) = found(check, acts=True, stores=told, **pool)  # type: ignore[arg-type]
     assert problem.startswith("stores.url: ")
+    assert found(check, acts=True, stores=told, command=COMMAND, runs_on="ray", autoscaling={"requests_per_s": 2})
     assert not found(check, stores=told, **pool)  # type: ignore[arg-type]
     assert not found(check, acts=True, **pool)  # type: ignore[arg-type]
     shared = StoreSettings(url="postgresql://db/x", fleet_url="redis://fleet:6379")

@@ -5,12 +5,12 @@ from msgspec import structs
 from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.replica_stage import ReplicaStage
 from heterodyne.fleet.hosts.placed_replicas import NOTICE_S, SILENT_S, PlacedReplicas
-from heterodyne.fleet.hosts.platform import FoundReplica
+from heterodyne.fleet.hosts.platform import CommandReplica
 from tests.support.host_benches import placed_pool
 
 
-def one(id: str, **said: object) -> FoundReplica:
-    return FoundReplica(id=id, place=f"gpu-a:{id}", host="gpu-a", port=1, **said)  # type: ignore[arg-type]
+def one(id: str, **said: object) -> CommandReplica:
+    return CommandReplica(id=id, place=f"gpu-a:{id}", host="gpu-a", port=1, **said)  # type: ignore[arg-type]
 
 
 def begun(*ids: str) -> PlacedReplicas:
@@ -60,7 +60,7 @@ def test_what_died_is_replaced_and_the_next_says_why() -> None:
     pool = begun("a")
     [ended] = pool.see([one("a", is_ended=True, problem="out of memory")], 100.0)
     assert (ended.id, pool.wanted, pool.missing(100.0)) == ("a", 1, 1)
-    pool.started(FoundReplica(id="b", place="gpu-a:b"), 100.0)
+    pool.started(CommandReplica(id="b", place="gpu-a:b"), 100.0)
     [new] = pool.told(100.0).replicas
     assert new.stage is ReplicaStage.PENDING
     assert new.problem == "gpu-a:b: in place of a, gpu-a:a: out of memory"

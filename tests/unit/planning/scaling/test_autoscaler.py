@@ -49,7 +49,7 @@ def test_less_demand_lets_replicas_go_once_it_has_lasted() -> None:
 
 def test_nothing_drains_before_demand_has_been_watched_for_a_while() -> None:
     fleet = ScaledFleet(scaling_rules(), 9)
-    assert fleet.watch(2.0, 400) == []
+    assert fleet.watch(2.0, 250) == []
     assert fleet.look(2.0).actions[0].reason is ScalingReason.UNSEEN
 
 
@@ -105,6 +105,20 @@ def test_a_budget_is_not_exceeded() -> None:
     fleet.watch(3.0, 600)
     fleet.watch(12.0, 600)
     assert fleet.count == 6
+
+
+def test_headroom_is_a_part_of_what_is_needed() -> None:
+    fleet = ScaledFleet(scaling_rules(headroom=0.25), 8)
+    assert fleet.watch(6.3, 3600) == []
+    fleet.watch(8.0, 900)
+    assert fleet.count == 10
+
+
+def test_a_fall_that_is_beyond_doubt_lets_replicas_go_soon() -> None:
+    fleet = ScaledFleet(scaling_rules(), 12)
+    fleet.watch(11.0, 900)
+    fleet.watch(4.0, 300)
+    assert fleet.count == 5
 
 
 def test_a_spare_replica_comes_on_top() -> None:

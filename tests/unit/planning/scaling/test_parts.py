@@ -10,11 +10,12 @@ from heterodyne.domain.fleet import PoolName, ReplicaId
 from heterodyne.domain.replica_stage import ReplicaStage
 from heterodyne.planning.scaling.capacity import CapacityCurve
 from heterodyne.planning.scaling.cold_start import KEPT, ColdStarts
-from heterodyne.planning.scaling.demand import LoadSample, demand_of
+from heterodyne.planning.scaling.demand import RecentDemand, demand_of
 from heterodyne.planning.scaling.floor import floor_of
 from heterodyne.planning.scaling.hardware_choice import additions, given_up, removals
 from heterodyne.planning.scaling.limits import PoolLimits, ScalingRules
 from heterodyne.planning.scaling.observation import PoolObservation, ScaledReplica
+from heterodyne.planning.scaling.shape import LoadSample
 from heterodyne.planning.scaling.told_wait import told_wait
 
 A, B = PoolName("a"), PoolName("b")
@@ -74,6 +75,26 @@ def test_a_rise_is_a_trend_that_goes_on() -> None:
     found = demand_of(samples([2.0 + place * 0.05 for place in range(90)]))
     assert found.slope == pytest.approx(0.005, rel=0.4)
     assert found.ahead(120.0) > 6.0
+
+
+def test_a_rise_that_has_begun_minutes_ago_is_followed_from_where_it_began() -> None:
+    found = demand_of(samples([2.0] * 60 + [2.0 + place * 0.15 for place in range(20)]))
+    assert found.now == pytest.approx(4.85, rel=0.15)
+    assert found.slope > 0.008
+    assert found.lasted_s < 300.0
+
+
+def test_a_young_rise_is_not_taken_to_go_on_for_long() -> None:
+    young = RecentDemand(now=4.0, mean=4.0, slope=0.01, lasted_s=60.0)
+    assert young.ahead(120.0) == pytest.approx(4.3)
+    assert young.ahead(10.0) == pytest.approx(4.1)
+
+
+def test_what_came_before_a_fall_says_nothing_any_more() -> None:
+    found = demand_of(samples([8.0] * 60 + [3.0] * 9))
+    assert found.has_fallen
+    assert found.now < 4.5
+    assert not demand_of(samples([8.0] * 60 + [3.0])).has_fallen
 
 
 def day(step: int) -> float:

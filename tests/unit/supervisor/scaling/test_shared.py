@@ -188,6 +188,17 @@ async def test_an_operator_pauses_at_any_gateway_and_the_last_word_holds_at_all(
     assert gateways.driver.asked[-1].pool == CHAT
 
 
+async def test_an_operator_is_heeded_whatever_the_clock_of_another_machine_said(tmp_path: Path) -> None:
+    gateways = Gateways(tmp_path, 2)
+    gateways.benches[0].now_s += 1e6
+    gateways.scalers[0].pause(None, is_paused=True)
+    gateways.benches[0].now_s -= 1e6
+    await gateways.pass_time(3, (0.1, 0.1))
+    assert gateways.scalers[1].pause(None, is_paused=False).paused == ()
+    await gateways.pass_time(12, (0.1, 0.1))
+    assert not gateways.scalers[0].page(None, 1).models[0].is_paused
+
+
 async def test_a_request_that_is_held_at_a_follower_wakes_the_leader(tmp_path: Path) -> None:
     gateways = Gateways(tmp_path, 2)
     await gateways.pass_time(5, (0.0, 0.0))

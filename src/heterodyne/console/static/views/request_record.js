@@ -82,11 +82,19 @@ function tryWords({ replica, outcome }) {
   return `${replica} (${outcome.replaceAll("_", " ")})`;
 }
 
+/** Where its KV came from, how much of it, and what that was worth. */
+function kvWords(record) {
+  const saved = record.kv_saved_ms ?? null;
+  const worth = saved === null ? "" : `, first token ${ms(Math.abs(saved))} ${saved < 0 ? "later" : "sooner"} than computed`;
+  return `${record.kv_origin}: ${bytes(record.kv_bytes ?? 0)} in ${ms(record.kv_ms ?? 0)}${worth}`;
+}
+
 export function factsPart(record) {
   const facts = [
     ["Prompt", `${tokens(record.prompt_tokens ?? 0)} tokens`],
     ["of it cached", `${tokens(record.cached_tokens ?? 0)} tokens`],
     ["Answer", `${tokens(record.completion_tokens ?? 0)} tokens${record.is_estimated ? ", counted here" : ""}`],
+    record.kv_origin && ["KV brought from", kvWords(record)],
     record.reasoning_tokens && ["of it reasoning", `${tokens(record.reasoning_tokens)} tokens`],
     ["Cost", usd(record.usd ?? null)],
     record.cascade && ["Cascade", record.cascade.replaceAll("_", " ")],

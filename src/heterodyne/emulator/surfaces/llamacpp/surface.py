@@ -5,11 +5,12 @@ from msgspec import Struct
 from heterodyne.emulator import tokenizer
 from heterodyne.emulator.engine import EmulatedEngine
 from heterodyne.emulator.response import EmulatorResponse, Refusal, json_response, query, read
-from heterodyne.emulator.surface import Surface, load_of
+from heterodyne.emulator.surface import EmulatorEndpoint, Surface, load_of
 from heterodyne.emulator.surfaces.llamacpp.metrics import families, timings
 from heterodyne.emulator.surfaces.tokens import DetokenizeRequest, text_of
 from heterodyne.wire.message import HttpRequest
 
+SLOTS_MAX = 64  # that can be saved
 KINDS = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -25,6 +26,12 @@ class Text(Struct):
 
     content: str
     with_pieces: bool = False
+
+
+class SlotFileName(Struct):
+    """The file of a slot."""
+
+    filename: str = ""
 
 
 class AdapterScale(Struct):
@@ -115,6 +122,27 @@ def _set_adapters(engine: EmulatedEngine, request: HttpRequest) -> EmulatorRespo
     return json_response({"success": True})
 
 
+def _act_on(number: int) -> EmulatorEndpoint:
+    """Save, restore or erase one slot."""
+
+    def act(engine: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
+        action = query(request).get("action", [""])[0]
+        name = read(request, SlotFileName).filename
+        slots, answer = engine.slots, {"id_slot": number, "filename": name}
+        if action == "save":
+            content = slots.save(number, name)
+            return json_response(answer | {"n_saved": content.tokens, "n_written": slots.size(name)})
+        if action == "restore":
+            content = slots.restore(number, name)
+            return json_response(answer | {"n_restored": content.tokens, "n_read": slots.size(name)})
+        if action == "erase":
+            return json_response({"id_slot": number, "n_erased": slots.erase(number).tokens})
+        slots.save(-1, "none")  # without a folder it says so first
+        return _error(Refusal(status=400, message="Invalid action"))
+
+    return act
+
+
 def _tokenize(_: EmulatedEngine, request: HttpRequest) -> EmulatorResponse:
     asked = read(request, Text)
     ids = tokenizer.token_ids(asked.content.encode())
@@ -139,6 +167,7 @@ LLAMACPP = Surface(
         (b"GET", b"/v1/models"): _models,
         (b"GET", b"/props"): _props,
         (b"GET", b"/slots"): _slots,
+        **{(b"POST", b"/slots/%d" % number): _act_on(number) for number in range(SLOTS_MAX)},
         (b"GET", b"/lora-adapters"): _adapters,
         (b"POST", b"/lora-adapters"): _set_adapters,
         (b"POST", b"/tokenize"): _tokenize,

@@ -72,11 +72,17 @@ def _counters(engine: EmulatedEngine, metrics: Metrics) -> Iterator[Metric]:
     queried, cached = counters.prompt_tokens, counters.cached_tokens
     yield metrics.counter("vllm:prefix_cache_queries", "Prompt tokens looked up in the cache.", queried)
     yield metrics.counter("vllm:prefix_cache_hits", "Prompt tokens found in the cache.", cached)
-    yield metrics.counter("vllm:external_prefix_cache_queries", "Tokens looked up at a connector.", 0)
-    yield metrics.counter("vllm:external_prefix_cache_hits", "Tokens found at a connector.", 0)
+    kv, external = engine.kv, engine.kv.external_tokens
+    yield metrics.counter("vllm:external_prefix_cache_queries", "Tokens looked up at a connector.", external)
+    yield metrics.counter("vllm:external_prefix_cache_hits", "Tokens found at a connector.", external)
+    if kv.is_used:
+        yield metrics.histogram("vllm:nixl_bytes_transferred", "Bytes of KV of a read.", kv.bytes_read)
+        yield metrics.counter("vllm:nixl_num_failed_transfers", "Reads that failed.", kv.reads_failed)
+        yield metrics.counter("vllm:nixl_num_kv_expired_reqs", "Hand-overs that nobody read in time.", kv.expired)
     yield metrics.counter("vllm:num_preemptions", "Requests that lost their memory.", counters.preemptions)
     yield metrics.counter("vllm:prompt_tokens", "Prompt tokens.", queried)
-    sources = {"local_compute": queried - cached, "local_cache_hit": cached, "external_kv_transfer": 0}
+    sources = {"local_compute": queried - cached, "local_cache_hit": max(0, cached - external)}
+    sources["external_kv_transfer"] = external
     yield metrics.counters("vllm:prompt_tokens_by_source", "Prompt tokens and where from.", "source", sources)
     yield metrics.counter("vllm:prompt_tokens_cached", "Prompt tokens that were not computed.", cached)
     yield metrics.counter("vllm:generation_tokens", "Tokens written.", counters.output_tokens)

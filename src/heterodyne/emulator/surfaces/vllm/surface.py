@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from heterodyne.emulator.adapters import AdapterRefusal
 from heterodyne.emulator.engine import SLEEPERS, EmulatedEngine
+from heterodyne.emulator.generation import Generation
 from heterodyne.emulator.response import TEXT, EmulatorResponse, Refusal, json_response, query, read
 from heterodyne.emulator.surface import Surface, load_of
 from heterodyne.emulator.surfaces.errors import nested_error
@@ -85,11 +86,18 @@ def _refused(status: int, message: str) -> EmulatorResponse:
     return nested_error(Refusal(status=status, message=message))
 
 
+def _hand_over(engine: EmulatedEngine, generation: Generation) -> dict[str, object]:
+    """Beside a prompt that was computed for another engine."""
+    job = generation.planned[0].job
+    return {"kv_transfer_params": engine.kv.params(job) or None} if job.keeps_kv else {}
+
+
 VLLM = Surface(
     health_paths=(b"/health", b"/ping"),
     metrics_path=b"/metrics",
     families=families,
     error=nested_error,
+    extra_fields=_hand_over,
     refuses_asleep=False,  # its scheduler is paused: requests pile up behind it
     endpoints={
         (b"GET", b"/health"): _well,

@@ -1,0 +1,1 @@
+"""How engines exchange KV, each in its own protocol."""

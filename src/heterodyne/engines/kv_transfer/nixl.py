@@ -1,0 +1,64 @@
+"""vLLM's `NixlConnector`, and Dynamo's workers, which speak the same: the decode replica pulls over NIXL.
+
+A lease that has expired is not told by the decode replica: it answers 200, and was seen to answer another text. Who
+sends it a hand-over has to look at the time.
+"""
+
+from typing import Any
+
+import msgspec
+
+from heterodyne.domain.errors import EngineGarbage
+from heterodyne.engines.json_edit import put, without
+from heterodyne.ports.engine_request import EngineRequest
+from heterodyne.ports.kv_transfer import HandedOver
+
+LEASE_S = 30.0  # of an engine that was started with none of its own; a longer one is not made use of
+PARAMS = "kv_transfer_params"
+# What a decode replica needs to find the blocks; the rest is the engines' own business.
+NEEDED = ("remote_block_ids", "remote_engine_id", "remote_host", "remote_port")
+LONGEST = ("max_tokens", "max_completion_tokens")
+# Of a request for one token these are refused, or cost what nobody reads.
+LEFT_OUT = ("stream_options", "min_tokens", "logprobs", "top_logprobs", "prompt_logprobs", *LONGEST)
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int = 0
+
+
+class _Prefilled(msgspec.Struct):
+    kv_transfer_params: dict[str, Any] | None = None
+    usage: _Usage | None = None
+
+
+_decode_prefilled = msgspec.json.Decoder(_Prefilled).decode
+
+
+class NixlTransfer:
+    """When the blocks' lease ends is told by a clock that only their own engine has, so it is counted from the call."""
+
+    lease_s = LEASE_S
+
+    def prefill(self, call: EngineRequest) -> EngineRequest:
+        asked = {"stream": b"false", "max_tokens": b"1", PARAMS: b'{"do_remote_decode":true,"do_remote_prefill":false}'}
+        return EngineRequest(call.path, put(without(call.body, LEFT_OUT), asked))
+
+    def read(self, body: bytes) -> HandedOver:
+        try:
+            prefilled = _decode_prefilled(body)
+        except (ValueError, RecursionError) as error:
+            raise EngineGarbage("The prefill replica's answer has not the promised form.") from error
+        params = prefilled.kv_transfer_params
+        if not params or not params.get("do_remote_prefill"):
+            raise EngineGarbage("The prefill replica answered without handing its KV over.")
+        missing = [name for name in NEEDED if not params.get(name)]
+        if missing or not isinstance(params["remote_block_ids"], list):
+            raise EngineGarbage(f"The prefill replica's hand-over lacks {', '.join(missing)}.")
+        if not any(group != [] for group in params["remote_block_ids"]):
+            raise EngineGarbage("The prompt is too short for the prefill replica to hand anything over.")
+        tokens = params.get("remote_num_tokens") or (prefilled.usage.prompt_tokens if prefilled.usage else 0)
+        members = msgspec.json.encode(params)
+        return HandedOver(members, tokens=tokens if isinstance(tokens, int) else 0, lease_s=LEASE_S)
+
+    def decode(self, call: EngineRequest, handed_over: HandedOver) -> EngineRequest:
+        return EngineRequest(call.path, put(call.body, {PARAMS: handed_over.members}), call.not_carried)

@@ -1,0 +1,1 @@
+"""Brings KV to replicas before they are asked."""

@@ -1,0 +1,102 @@
+"""Which prompt is in which slot of one replica, as this worker has put it there. It waits for nothing.
+
+The engine is told a slot with every request, because what it chooses by itself it does not say. A request that cannot
+be given a slot leaves the engine free to take any: from then on nothing is known of any.
+"""
+
+from collections.abc import Sequence
+from typing import Final, final
+
+Hashes = Sequence[int]  # of a prompt, block by block, each depending on all before it and on the tenant
+NOTHING: Final[Hashes] = ()
+
+
+@final
+class HeldSlot:
+    """A slot that holds the beginning of a prompt."""
+
+    __slots__ = ("hashes", "slot")
+
+    def __init__(self, slot: int, hashes: Hashes) -> None:
+        self.slot: Final = slot
+        self.hashes: Final = hashes  # of the prompt it was last asked
+
+
+class SlotBook:
+    """One per replica. A slot that is taken is released once."""
+
+    __slots__ = ("_busy", "_held", "_order", "_untracked")
+
+    def __init__(self, slots: int) -> None:
+        self._held: list[Hashes] = [NOTHING] * slots
+        self._order = list(range(slots))  # the slot used longest ago first
+        self._busy: set[int] = set()
+        self._untracked = 0  # requests on slots of the engine's own choice
+
+    @property
+    def busy(self) -> int:
+        """Slots that are taken."""
+        return len(self._busy)
+
+    def try_take(self, hashes: Hashes) -> int | None:
+        """The idle slot that holds most of the prompt, else an empty one, else the one used longest ago."""
+        idle = [slot for slot in self._order if slot not in self._busy]
+        if not idle or self._untracked:
+            return None
+        best = max(idle, key=lambda slot: (common(self._held[slot], hashes), not self._held[slot]))
+        self._busy.add(best)
+        self._touch(best)
+        return best
+
+    def hold(self, slot: int, hashes: Hashes) -> None:
+        """A slot that is taken holds this from now on."""
+        self._held[slot] = hashes
+
+    def release(self, slot: int) -> None:
+        """Nobody works in it any more."""
+        self._busy.discard(slot)
+
+    def begin_untracked(self) -> None:
+        """A request is sent without a slot."""
+        self._untracked += 1
+        self.forget()
+
+    def end_untracked(self) -> None:
+        self._untracked -= 1
+
+    def try_find(self, hashes: Hashes) -> HeldSlot | None:
+        """The idle slot that holds most of a prompt's beginning; it is taken, so that nobody writes over it."""
+        if self._untracked:
+            return None
+        idle = (slot for slot in self._order if slot not in self._busy)
+        best = max(idle, key=lambda slot: common(self._held[slot], hashes), default=None)
+        if best is None or not common(self._held[best], hashes):
+            return None
+        self._busy.add(best)
+        self._touch(best)
+        return HeldSlot(best, self._held[best])
+
+    def try_take_still(self, held: HeldSlot) -> bool:
+        """Take the slot if it still holds just this, and no slot has anything to do."""
+        if self._busy or self._untracked or self._held[held.slot] is not held.hashes:
+            return False
+        self._busy.add(held.slot)
+        return True
+
+    def forget(self) -> None:
+        """Nothing is known of what slots hold."""
+        self._held = [NOTHING] * len(self._held)
+
+    def _touch(self, slot: int) -> None:
+        self._order.remove(slot)
+        self._order.append(slot)
+
+
+def common(held: Hashes, wanted: Hashes) -> int:
+    """Blocks that two prompts begin with."""
+    found = 0
+    for one, other in zip(held, wanted, strict=False):
+        if one != other:
+            break
+        found += 1
+    return found

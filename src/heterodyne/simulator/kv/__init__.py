@@ -1,0 +1,1 @@
+"""KV on its way between replicas, stores and memory, in virtual time."""
