@@ -32,7 +32,7 @@ IN_FLIGHT_MAX = 12
 HOLDER_IN_FLIGHT = 16  # so that it is sooner answered elsewhere
 NOW_S = 10.0
 SALT = b"tenant"
-ROUNDS, ROUND_S = 15, 0.02
+ROUNDS, ROUND_S = 80, 0.003
 STORE = KvStoreSettings(medium="memory", capacity_gb=1000.0)
 PRIOR = Prior(
     fixed_s=0.01,

@@ -145,6 +145,27 @@ def test_a_choice_with_kv_brought_is_never_worse_than_the_best_without(
 
 
 @bounded
+@given(replicas_drawn, happenings, moving, st.sampled_from(OBJECTIVES))
+def test_what_is_left_out_could_not_have_come_first(
+    drawn: list[tuple[str, str, str, bool, bool]],
+    happened: list[tuple[int, int, int, str]],
+    kv: KvStrategy,
+    policy: str,
+) -> None:
+    """A dry run looks at everything, and ranks nothing before what is decided."""
+    one = Played(listed(drawn), kv, policy, 0).go(happened)
+    usable, now_s = one.fleet.by_model["m"], 0.5 * len(happened)
+    one.router._chance = lambda: 0.5
+    for tenant, conversation in {(tenant, conversation) for tenant, conversation, *_ in happened}:
+        request = asked(tenant, conversation, 40)
+        rank = one.router.objective(request).rank
+        thorough = one.router.try_dry_run(request, usable, now_s)
+        assert thorough is not None
+        decided = one.router.decide(request, usable, now_s)
+        assert rank(request, decided.forecast) <= rank(request, thorough.forecast)
+
+
+@bounded
 @given(replicas_drawn, happenings, moving, st.integers(0, 9))
 def test_kv_comes_only_from_where_the_same_tenants_prompt_was_computed(
     drawn: list[tuple[str, str, str, bool, bool]],

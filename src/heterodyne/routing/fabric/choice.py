@@ -28,7 +28,7 @@ from heterodyne.routing.routing_request import RoutingRequest
 
 WORTH_S: Final = 0.005  # computing what is missing of the prompt takes this at least, or nothing is looked at
 DECODE_TOKENS: Final = 2048  # of a prompt, that a decode replica may compute where others could: it has the rest
-TARGETS_MAX: Final = 5
+TARGETS_MAX: Final = 3  # and those whose host has it
 HOLDERS_MAX: Final = 8
 SENDERS_MAX: Final = 2  # that are looked at for each target
 DECODE: Final = ReplicaRole.DECODE
@@ -118,8 +118,10 @@ class _Search:
         request, now_s, sides = self._request, self._now_s, self._sides
         answering = [*self._decoding, *pools]
         soonest_of = [soonest(request, states, NOTHING_CACHED, now_s=now_s, chance=chance) for states in answering]
-        targets = [self._plain.state, *[state for state in soonest_of if state is not self._plain.state]]
-        del targets[TARGETS_MAX:]
+        targets = [state for state in soonest_of if state is not self._plain.state]
+        if len(targets) >= TARGETS_MAX:
+            targets.sort(key=_free_at_s)
+        targets = [self._plain.state, *targets[: TARGETS_MAX - 1]]
         if self._decoding:
             self._try_warm()
         if sides.moves:
@@ -164,12 +166,13 @@ class _Search:
         fabric, replica = self._fabric, state.replica
         own = self._own(state)
         offers = []
-        if replica.kv_host_bytes:
+        on_host = held.tokens(state.place) * state.trust
+        if on_host > own:
             offer = KvOffer(KvOrigin.HOST, None, "")
-            offer.tokens = held.tokens(state.place) * state.trust
+            offer.tokens = on_host
             if self._weigh(offer, state, own, fabric.link_from_host(state), replica.id):
                 offers.append(offer)
-        if replica.kv_store:
+        if replica.kv_store and self._in_store(state) > own:
             offer = KvOffer(KvOrigin.STORE, None, replica.kv_store)
             offer.tokens = self._in_store(state)
             if self._weigh(offer, state, own, fabric.link_from_store(state), store_end(replica.kv_store)):
@@ -177,8 +180,11 @@ class _Search:
         if replica.kv_layout and replica.kv_transfer in COPIES:
             for source in self._holders:
                 if fit(source, state):
+                    tokens = self._own(source)
+                    if tokens <= own:
+                        break
                     offer = KvOffer(KvOrigin.PEER, source, "")
-                    offer.tokens = self._own(source)
+                    offer.tokens = tokens
                     if self._weigh(offer, state, own, fabric.link_between(source, state), source.replica.id):
                         offers.append(offer)
                     break
@@ -224,9 +230,16 @@ class _Search:
             return False
         if self._decoding and request.prompt_tokens - tokens > DECODE_TOKENS and state.replica.role is DECODE:
             return False
-        return offer.weigh(
-            state, own, link, self._fabric, sender=sender, begins_s=begins_s, now_s=self._now_s
-        ) and not self._is_late(offer.brought_s)
+        if not offer.weigh(state, own, link, self._fabric, sender=sender, begins_s=begins_s, now_s=self._now_s):
+            return False
+        # The least that its forecast can say: what waits there already, the rest of the prompt, steps it shares.
+        speed, least_s = state.speed, state.free_at_s - self._now_s
+        if least_s < 0.0:
+            least_s = 0.0
+        if state.in_flight:
+            least_s += speed.steps * (1.5 if speed.mixes_prompts else 0.5) * (speed.step_s + state.batch_s)
+        least_s += speed.prompts * (speed.prompt_s + (request.prompt_tokens - tokens) * speed.prompt_token_s)
+        return not self._is_late(offer.brought_s + speed.ahead_s + least_s)
 
     def _is_late(self, seconds: float) -> bool:
         """Whether a first token after that cannot come first by any rank."""
@@ -306,6 +319,10 @@ def _same(best: RoutingChoice, options: tuple[KvPlan, ...], withheld: KvPlan | N
         kv_options=options,
         kv_withheld=withheld,
     )
+
+
+def _free_at_s(state: ReplicaState) -> float:
+    return state.free_at_s
 
 
 def _brought_s(offer: KvOffer) -> float:
