@@ -31,7 +31,7 @@ BACKGROUND = frozenset(
     {
         "concurrency/deadline.py:Deadline._on_time",  # of a health probe
         "gateway/loop_lag.py:LoopLagMonitor._fire",
-        "telemetry/loops.py:keep_running",  # ticks, health probes, leases
+        "telemetry/loops.py:_await",  # ticks, health probes, leases
     }
 )
 STEADY = {"slow_start_s": 0.1}  # no replica has come up just now

@@ -58,7 +58,7 @@ async def _watched(name: str, trouble: Trouble, work: Awaitable[object]) -> None
 
     The loop would begin again then, and its process stay for ever.
     """
-    task = asyncio.ensure_future(work)
+    task = asyncio.create_task(_await(work))
     try:
         await asyncio.wait([task])
     except asyncio.CancelledError:
@@ -68,6 +68,10 @@ async def _watched(name: str, trouble: Trouble, work: Awaitable[object]) -> None
             note_failure(name, trouble, error)
         raise
     await task
+
+
+async def _await(work: Awaitable[object]) -> None:
+    await work
 
 
 def note_failure(name: str, trouble: Trouble, error: BaseException) -> None:
