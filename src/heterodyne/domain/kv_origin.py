@@ -1,4 +1,4 @@
-"""Whence a replica gets the KV of a prompt that it does not compute itself."""
+"""Whence a replica gets the KV of a prompt that it does not compute itself, and why it may not."""
 
 from enum import StrEnum
 
@@ -10,3 +10,11 @@ class KvOrigin(StrEnum):
     STORE = "store"  # a store that replicas share
     HOST = "host"  # its own host's memory, where its engine moved it
     PREFILL = "prefill"  # another replica that computes it for this one
+
+
+class KvLoss(StrEnum):
+    """Why KV that was to be brought does not come."""
+
+    BROKEN = "broken"  # its link, or one of its ends
+    MISSING = "missing"  # it is not where it was thought to be
+    CROWDED = "crowded"  # it was not its turn

@@ -243,6 +243,11 @@ class ModelRouter:
         cached = self._index.matches(request.chain) if request.chain.hashes else NOTHING_CACHED
         return forecast_on(state, request, cached.tokens(state.place), now_s)
 
+    def not_held(self, request: RoutingRequest, state: ReplicaState) -> None:
+        """Its prompt is not there, though it was thought to be."""
+        if not state.is_gone:
+            self._index.remove(state.place, request.chain.hashes)
+
     def prefilled(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> None:
         """Its prompt has been computed there for another replica."""
         if request.chain.hashes and not state.is_gone:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from heterodyne.domain.kv_origin import KvLoss
 from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.fabric.holding import KvHolding, arrived_after
 from heterodyne.routing.fabric.ledger import KvSaved
@@ -87,13 +88,17 @@ class Ticket:
             kv.arrived(now_s, byte_count)
             arrived_after(self.forecast, now_s - self._started_at_s)
 
-    def kv_failed(self, now_s: float) -> None:
+    def kv_failed(self, now_s: float, loss: KvLoss = KvLoss.BROKEN) -> None:
         """It will not come: the replica is asked plainly, and computes what it has not."""
         kv, model_router, request, state = self._kv, self._model_router, self.request, self.state
         if kv is None or kv.is_over:
             return
-        kv.failed(now_s)
-        if model_router is None or self._first_at_s is not None:
+        kv.failed(now_s, loss)
+        if model_router is None:
+            return
+        if loss is KvLoss.MISSING and kv.plan.source is not None:
+            model_router.not_held(request, kv.plan.source)
+        if self._first_at_s is not None:
             return
         plain = model_router.forecast(request, state, now_s)
         arrived_after(plain, now_s - self._started_at_s)
@@ -166,7 +171,7 @@ class Ticket:
         """What nobody saw come did come if the engine says that it had the prompt."""
         if not kv.is_over and cached_tokens is not None:
             if cached_tokens < KV_HAD * kv.plan.tokens:
-                kv.failed(now_s)
+                kv.failed(now_s, KvLoss.BROKEN)  # or it was not there: nobody says
             elif self._kv_took_s > 0.0 and kv.plan.prefill is None:
                 kv.took(self._kv_took_s, now_s)
         if self._first_at_s is not None:

@@ -3,6 +3,7 @@
 from enum import StrEnum
 from typing import Protocol
 
+from heterodyne.domain.kv_origin import KvLoss
 from heterodyne.physics.replica.job import Job
 from heterodyne.routing.routing_choice import KvPlan
 from heterodyne.simulator.kv.transfers import Transfer
@@ -27,7 +28,7 @@ class KvTicket(Protocol):
     def kv_arrived(self, now_s: float, byte_count: float) -> None:
         """It has come in whole."""
 
-    def kv_failed(self, now_s: float) -> None:
+    def kv_failed(self, now_s: float, loss: KvLoss) -> None:
         """It is given up."""
 
 

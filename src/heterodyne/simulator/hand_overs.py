@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Final
 
-from heterodyne.domain.kv_origin import KvOrigin
+from heterodyne.domain.kv_origin import KvLoss, KvOrigin
 from heterodyne.physics.replica.job import Job
 from heterodyne.routing.routing_choice import KvPlan
 from heterodyne.simulator.hand_over import HandOverStage, SimulatedHandOver
@@ -120,7 +120,7 @@ class HandOvers:
         job, target = hand_over.job, hand_over.target
         own = target.machine.blocks.known(job.blocks) * self._hash_tokens if job.blocks else 0
         if source is None or not held:
-            self._give_up(hand_over, now_s)
+            self._give_up(hand_over, now_s, KvLoss.MISSING)
             return
         if held <= own:  # others that begin alike have brought or computed it meanwhile
             hand_over.ticket.kv_arrived(now_s, 0.0)
@@ -169,10 +169,10 @@ class HandOvers:
         word.ticket.kv_arrived(now_s, transfer.byte_count)
         self._ask(word, word.tokens, now_s)
 
-    def _give_up(self, hand_over: SimulatedHandOver, now_s: float) -> None:
+    def _give_up(self, hand_over: SimulatedHandOver, now_s: float, loss: KvLoss = KvLoss.BROKEN) -> None:
         """It is late, or not there: the prompt is computed by the replica that answers."""
         self.failed += 1
-        hand_over.ticket.kv_failed(now_s)
+        hand_over.ticket.kv_failed(now_s, loss)
         if hand_over.transfer is not None:
             self._transfers.cancel(hand_over.transfer, now_s)
         if hand_over.stage is HandOverStage.PREFILL and hand_over.source is not None:

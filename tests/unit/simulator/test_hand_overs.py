@@ -6,7 +6,7 @@ from math import inf
 import pytest
 
 from heterodyne.domain.fleet import PoolName, Replica, ReplicaId
-from heterodyne.domain.kv_origin import KvOrigin
+from heterodyne.domain.kv_origin import KvLoss, KvOrigin
 from heterodyne.physics.replica.job import Job
 from heterodyne.routing.routing_choice import KvPlan
 from heterodyne.simulator.hand_over import SimulatedHandOver
@@ -36,8 +36,8 @@ class Said:
     def kv_arrived(self, now_s: float, byte_count: float) -> None:
         self.heard.append(("arrived", now_s, byte_count))
 
-    def kv_failed(self, now_s: float) -> None:
-        self.heard.append(("failed", now_s, 0.0))
+    def kv_failed(self, now_s: float, loss: KvLoss) -> None:
+        self.heard.append(("failed" if loss is KvLoss.BROKEN else loss.value, now_s, 0.0))
 
 
 class Rig:
@@ -126,7 +126,7 @@ def test_what_the_peer_has_forgotten_meanwhile_is_computed() -> None:
     rig = Rig()
     rig.start(job(1, blocks=HASHES), KvOrigin.PEER)
     rig.run()
-    assert rig.ticket.heard == [("failed", 0.0, 0.0)]
+    assert rig.ticket.heard == [("missing", 0.0, 0.0)]
     assert (rig.computed_tokens, rig.held) == (100, 0)
 
 

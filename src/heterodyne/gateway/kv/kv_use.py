@@ -10,8 +10,9 @@ use.end(is_answered=…)
 from asyncio import Task
 from collections.abc import Callable
 from math import inf
-from typing import Protocol, final
+from typing import Final, Protocol, final
 
+from heterodyne.domain.kv_origin import KvLoss
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.kv.brought import Brought
 from heterodyne.gateway.kv.kv_failure import KvFailure, KvOutcome
@@ -24,6 +25,13 @@ from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
 
 Then = Callable[[EngineRequest], None]
+
+
+LOSSES: Final = {  # with all others its link, or one of its ends, is to blame
+    KvOutcome.MISSING: KvLoss.MISSING,
+    KvOutcome.STALE: KvLoss.MISSING,
+    KvOutcome.CROWDED: KvLoss.CROWDED,
+}
 
 
 class Bringer(Protocol):
@@ -244,5 +252,5 @@ class KvUse:
                 if self._brought is not None and not self._brought.is_fetched_later:
                     ticket.kv_arrived(now_s, self._brought.byte_count or None)
             elif outcome is not KvOutcome.CANCELLED:
-                ticket.kv_failed(now_s)
+                ticket.kv_failed(now_s, LOSSES.get(outcome, KvLoss.BROKEN))
         self._bringer.settled(self, outcome)

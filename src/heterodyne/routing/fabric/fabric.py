@@ -97,9 +97,9 @@ class KvFabric:
         return known or TOKEN_BYTES
 
     def learn_bytes(self, state: ReplicaState, tokens: float, byte_count: float) -> None:
-        """So many bytes have come for so many tokens."""
+        """So many bytes have come for what was thought to be so many tokens; where physics knows better, it does."""
         layout = state.replica.kv_layout
-        if layout and tokens > 0.0 and byte_count > 0.0:
+        if layout and tokens > 0.0 and byte_count > 0.0 and not state.speed.prior.kv_token_bytes:
             before = self.token_bytes(state)
             self._token_bytes[layout] = before + BYTES_GAIN * (byte_count / tokens - before)
 

@@ -2,7 +2,7 @@
 
 from typing import Final, final
 
-from heterodyne.domain.kv_origin import KvOrigin
+from heterodyne.domain.kv_origin import KvLoss, KvOrigin
 from heterodyne.routing.fabric.fabric import KvFabric
 from heterodyne.routing.kv.links import KvLink, store_end
 from heterodyne.routing.routing_choice import Forecast, KvPlan
@@ -86,13 +86,14 @@ class KvHolding:
         if byte_count is not None:
             self._fabric.learn_bytes(self._target, self._moved_tokens, byte_count)
 
-    def failed(self, now_s: float) -> None:
-        """It will not come: the link, or who was to send it, is left alone for a while."""
+    def failed(self, now_s: float, loss: KvLoss) -> None:
+        """It will not come. A link that broke, or who was to send it, is left alone for a while."""
         if self.is_over:
             return
         self.has_failed = True
-        self._link.hear_failure(now_s)
-        if self.plan.origin is STORE or self.plan.origin is HOST:
+        if loss is KvLoss.BROKEN:
+            self._link.hear_failure(now_s)
+        if loss is not KvLoss.CROWDED and (self.plan.origin is STORE or self.plan.origin is HOST):
             self._fabric.remove(self._request, self._target, store=self.plan.store)
         self.release(now_s)
 

@@ -3,7 +3,7 @@
 import pytest
 from msgspec import structs
 
-from heterodyne.domain.kv_origin import KvOrigin
+from heterodyne.domain.kv_origin import KvLoss, KvOrigin
 from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.replica_state import ReplicaState
@@ -14,8 +14,10 @@ from tests.support.kv_fleets import LINKED, KvFleet, asked, copying, decoding, p
 QUICK: Prior = structs.replace(LINKED, prompt_token_s=1e-5)
 
 
-def split() -> tuple[KvFleet, RoutingChoice, Ticket]:
-    one = KvFleet(prefilling(), decoding("d1"), decoding("d2"), priors={"prompts": QUICK})
+def split(**facts: float) -> tuple[KvFleet, RoutingChoice, Ticket]:
+    """`facts` are of both pools' priors."""
+    priors = {"prompts": structs.replace(QUICK, **facts), "answers": structs.replace(LINKED, **facts)}
+    one = KvFleet(prefilling(), decoding("d1"), decoding("d2"), priors=priors)
     choice = one.decide(asked())
     assert choice.kv_plan is not None
     return one, choice, one.router.start(asked(), choice.forecast, 0.0, choice.kv_plan)
@@ -142,12 +144,24 @@ def test_an_engine_that_fetches_by_itself_tells_at_the_end_whether_it_did(cached
     assert link.samples == (0 if failed else 1)
 
 
-def test_what_a_token_takes_is_learned_from_bytes() -> None:
-    one, choice, ticket = split()
+@pytest.mark.parametrize("known", [0.0, 1e5])
+def test_what_a_token_takes_is_learned_from_bytes_where_physics_does_not_say(known: float) -> None:
+    one, choice, ticket = split(kv_token_bytes=known)
     before = one.router.fabric.token_bytes(choice.forecast.state)
     ticket.kv_prefilled(0.3)
     ticket.kv_arrived(0.5, 20_000 * before * 2)
-    assert before < one.router.fabric.token_bytes(choice.forecast.state) <= 2 * before
+    after = one.router.fabric.token_bytes(choice.forecast.state)
+    assert after == before if known else before < after <= 2 * before
+
+
+def test_a_prompt_that_is_not_where_it_was_thought_to_be_is_not_the_fault_of_the_link() -> None:
+    one, choice, ticket = fetched()
+    assert choice.kv_plan is not None
+    source = choice.kv_plan.source
+    assert source is not None
+    ticket.kv_failed(one.now_s + 0.1, KvLoss.MISSING)
+    assert one.router.fabric.links.link("p", "p").paused_until_s <= one.now_s
+    assert one.router.forecast(asked(), source.replica.id, one.now_s).cached_tokens == 0
 
 
 def test_ten_thousand_cancelled_hand_overs_leave_nothing() -> None:
