@@ -87,7 +87,12 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     metavar="S",
     help="How often the router is told the replicas' gauges, a quarter of them read anew each time.",
 )
-@click.option("--kv", type=click.Choice(list(KvStrategy)), default="prefix", help="As `models.<name>.kv`. [prefix]")
+@click.option(
+    "--kv",
+    type=click.Choice([one.value for one in KvStrategy]),
+    default="prefix",
+    help="As `models.<name>.kv`. [prefix]",
+)
 @click.option(
     "--batch-lines",
     type=click.IntRange(min=1),
