@@ -27,7 +27,7 @@ from tests.support.driver_bench import SERVER, DriverBench, replica_of
 POOL = PoolName("chat")
 MAXIMUM = 4
 POLL_S = 0.3
-START_TIMEOUT_S = 75.0
+START_TIMEOUT_S = 180.0  # each question starts an interpreter, beside whatever else a machine has to do
 WORDS = ("{python}", "-S", "-c", SERVER.replace('"127.0.0.1"', "sys.argv[2]"), "{port}", "{host}")
 
 
