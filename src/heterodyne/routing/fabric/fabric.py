@@ -18,7 +18,8 @@ from heterodyne.routing.routing_request import RoutingRequest
 TOKEN_BYTES: Final = 131_072.0  # of a model of which nothing is known: eight billion weights, as they usually come
 LATENCY_S: Final = 0.026  # of a copy between two H200 hosts over NIXL and host memory, whatever its length
 BYTES_PER_S: Final = 1.25e9  # of a link of which nothing is known: 10 Gbit/s
-HOST: Final = (0.002, 1.0 / 20e9)  # from host memory over PCIe
+HOST_LATENCY_S: Final = 0.002  # from host memory over PCIe
+HOST_BYTES_PER_S: Final = 20e9
 MEDIA: Final = {  # latency and bytes per second of one reader
     "memory": (0.001, 10e9),
     "disk": (0.005, 3e9),
@@ -182,7 +183,7 @@ class KvFabric:
 
     def _prior(self, source: str, target: str) -> tuple[float, float]:
         if source == HOST_END:
-            return HOST
+            return HOST_LATENCY_S, 1.0 / HOST_BYTES_PER_S
         for name, store in self.stores.items():
             if source == store_end(name):
                 latency_s, bytes_per_s = MEDIA[store.medium]
