@@ -12,7 +12,7 @@ from heterodyne.telemetry import metrics
 from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import Behaviour, EngineCall
 from tests.support.gateways import Rig, gateway_over
-from tests.support.kv_plans import Planner
+from tests.support.kv_plans import Planner, put_before
 from tests.support.raw_client import Answer, connected
 from tests.support.requests import MODEL, chat
 
@@ -36,7 +36,7 @@ async def pair(prefill: Behaviour, decode: Behaviour, **decode_pool: object) -> 
         router = rig.gateway._upstream.router
         planner = Planner(router)
         planner.target, planner.source = "decode-0", "pool-0"  # type: ignore[assignment]
-        router.decide = planner.decide  # type: ignore[method-assign]
+        put_before(router, planner)
         yield rig
 
 
