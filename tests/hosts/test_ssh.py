@@ -1,5 +1,8 @@
 """Replicas on hosts over SSH: a host goes away and comes back, gateways come and go, and places are short."""
 
+import asyncio
+import os
+import signal
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -107,3 +110,20 @@ async def test_what_somebody_ends_on_the_host_is_not_started_again(ssh: Scripted
         await other.stop(pool, found)
         await bench.when(lambda pool: pool.wanted == 1)
         assert first.id not in [one.id for one in (await bench.settled(1)).replicas]
+
+
+async def test_what_a_broken_stop_leaves_on_the_host_is_cleared_and_not_started_again(ssh: ScriptedSsh) -> None:
+    pool = ssh_pool()
+    async with hosts_bench(partial(ssh_platform, ssh), pool) as bench:
+        await bench.settled(1)
+        await bench.driver.scale(bench.pool, 2, seen=1)
+        first = (await bench.settled(2)).replicas[0].replica
+        assert first is not None
+        place = ssh.home("gpu-a") / ".heterodyne" / str(first.port)
+        (place / "stops").touch()  # whoever stopped it was gone before it had cleared its folder
+        os.killpg(int((place / "pid").read_text()), signal.SIGKILL)
+        await bench.when(lambda pool: pool.wanted == 1)
+        assert first.id not in [one.id for one in (await bench.settled(1)).replicas]
+        async with asyncio.timeout(bench.start_timeout_s):
+            while place.exists():
+                await asyncio.sleep(0.05)

@@ -2,17 +2,20 @@
 
 import asyncio
 import os
+import random
 import signal
+import socket
 import tempfile
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
+from itertools import product
 from pathlib import Path
 
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.domain.errors import DriverUnavailable
 from heterodyne.domain.fleet import PoolName, ReplicaId
 from heterodyne.fleet.command_pool import CommandPool
-from heterodyne.fleet.free_ports import LOOPBACK, free_ports
+from heterodyne.fleet.free_ports import LOOPBACK
 from heterodyne.fleet.hosts.driver import HostsDriver
 from heterodyne.fleet.hosts.platform import CommandPlatform, PlacedPool
 from heterodyne.fleet.hosts.slurm import SlurmAccess, SlurmPlatform
@@ -26,6 +29,8 @@ from tests.support.driver_bench import SERVER, DriverBench, replica_of
 
 POOL = PoolName("chat")
 MAXIMUM = 4
+HOSTS = (LOOPBACK, "127.0.0.2")
+PORTS = 12  # a place each, and a number each for the first jobs of a cluster
 POLL_S = 0.3
 START_TIMEOUT_S = 180.0  # each question starts an interpreter, beside whatever else a machine has to do
 WORDS = ("{python}", "-S", "-c", SERVER.replace('"127.0.0.1"', "sys.argv[2]"), "{port}", "{host}")
@@ -49,13 +54,13 @@ def placed_pool(runs_on: Platform, *, words: tuple[str, ...] = WORDS, **said: ob
 def ssh_pool(hosts: dict[str, int] | None = None, **said: object) -> PlacedPool:
     """On one host with four places, unless others are said."""
     hosts = hosts or {"gpu-a": MAXIMUM}
-    addresses = {host: f"127.0.0.{index}" for index, host in enumerate(hosts, start=1)}
+    addresses = dict(zip(hosts, HOSTS, strict=False))
     return placed_pool("ssh", ssh_hosts=hosts, ssh_addresses=addresses, ssh_port_first=ports_in_a_row(), **said)
 
 
 def slurm_pool(**said: object) -> PlacedPool:
-    """Whose jobs' ports are far from those of other tests."""
-    return placed_pool("slurm", slurm_port_first=min(free_ports(1)[0], 64000), **said)
+    """Whose jobs have ports that nobody else has."""
+    return placed_pool("slurm", slurm_port_first=ports_in_a_row(), **said)
 
 
 def ssh_platform(ssh: ScriptedSsh) -> SshPlatform:
@@ -83,7 +88,7 @@ async def ssh_bench() -> AsyncIterator[DriverBench]:
 async def slurm_bench() -> AsyncIterator[DriverBench]:
     """A cluster of two nodes that are this machine."""
     with tempfile.TemporaryDirectory() as folder:
-        slurm = ScriptedSlurm.made(Path(folder) / "slurm", {LOOPBACK: 2, "127.0.0.2": 2})
+        slurm = ScriptedSlurm.made(Path(folder) / "slurm", dict.fromkeys(HOSTS, 2))
         try:
             async with hosts_bench(lambda: slurm_platform(slurm), slurm_pool()) as bench:
                 await bench.settled(1)
@@ -163,5 +168,10 @@ def processes() -> list[tuple[int, list[str]]]:
 
 
 def ports_in_a_row() -> int:
-    """The first of some that are free, below those that the system gives away."""
-    return 20_000 + free_ports(1)[0] % 10_000
+    """The first of some that are free on all hosts, below those that the system gives away to whoever asks."""
+    while True:
+        first = random.randrange(10_000, 30_000)
+        with ExitStack() as held, suppress(OSError):
+            for port, host in product(range(first, first + PORTS), HOSTS):
+                held.enter_context(socket.socket()).bind((host, port))
+            return first

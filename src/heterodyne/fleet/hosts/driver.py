@@ -123,6 +123,7 @@ class HostsDriver:
         for one in placed.see(found, self._wall_clock()):
             if not one.is_cancelled:
                 _log.warning("replica_ended", platform=self.name, pool=name, place=one.place, error=one.problem)
+            if one.is_ended:
                 self._stop(group, placed.pool, one)
         placed.give_up_late(self._wall_clock())
         placed.trim()

@@ -31,8 +31,10 @@ class CommandReplica(Struct, frozen=True, kw_only=True):
     ran_s: float | None = None  # since it has a machine; None: the platform does not say
     left_s: float | None = None  # until the platform takes the machine away; None: it may stay
     problem: str | None = None
-    is_ended: bool = False  # its process has ended by itself; another is to take its place
-    is_cancelled: bool = False  # somebody else has ended it on purpose
+    is_ended: bool = (
+        False  # its process has ended, and is to be cleared away; unless cancelled, another takes its place
+    )
+    is_cancelled: bool = False  # somebody else has ended it on purpose, and wants one less
     is_ours: bool = False  # this gateway has asked for it since it began, whether it heard of it or not
     is_silent: bool = False  # its machine does not answer; it is as it was seen last
 

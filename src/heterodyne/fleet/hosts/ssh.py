@@ -65,7 +65,8 @@ class SshPlatform:
             access = self._access
             ran = await self._run(host, START, (access.folder, str(port), self._owner(pool), id, *words))
             if ran.code == 0:
-                one = self._found(pool, host, HostSlot(port=port, owner="", id=id, runs=True, age_s=0.0, said=""))
+                slot = HostSlot(port=port, owner="", id=id, runs=True, is_stopped=False, age_s=0.0, said="")
+                one = self._found(pool, host, slot)
                 self._seen.setdefault((pool.name, host), {})[id] = one
                 self._taken[host].add(port)
                 return one
@@ -145,6 +146,7 @@ class SshPlatform:
             ran_s=slot.age_s,
             problem=None if slot.runs else f"its command has ended; it said last: {slot.said or 'nothing'}",
             is_ended=not slot.runs,
+            is_cancelled=slot.is_stopped,
             is_ours=slot.id.startswith(f"{pool.name}-{self._ours}"),
         )
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from heterodyne.domain.errors import DriverUnavailable
 
-RUNS = "runs"
+RUNS, STOPPED = "runs", "stopped"
 LOG_BYTES = 300
 
 # A process is known by its number and by when it began, as numbers come again.
@@ -27,9 +27,9 @@ for place in "$1"/*/; do
   place=${place%/}
   id=$(cat "$place/id" 2>/dev/null) && owner=$(cat "$place/owner" 2>/dev/null) || continue
   at=$(cat "$place/at" 2>/dev/null) || continue
-  state=died; runs "$place" && state=runs
+  if runs "$place"; then state=runs; elif [ -e "$place/stops" ]; then state=stopped; else state=died; fi
   printf '%s\\t%s\\t%s\\t%s\\t%s\\t' "${place##*/}" "$owner" "$id" "$state" "$(( $(date +%s) - at ))"
-  if [ "$state" = died ]; then tail -c "$2" "$place/log" 2>/dev/null | tr '\\t\\n\\r' '   '; fi
+  if [ "$state" != runs ]; then tail -c "$2" "$place/log" 2>/dev/null | tr '\\t\\n\\r' '   '; fi
   echo
 done
 """
@@ -55,6 +55,7 @@ cd "$HOME" || exit 0
 place=$1/$2
 [ "$(cat "$place/id" 2>/dev/null)" = "$3" ] || exit 0
 pid=$(cat "$place/pid" 2>/dev/null)
+: >"$place/stops"  # so that nobody who looks meanwhile takes it for a death
 if runs "$place"; then
   kill -TERM -"$pid" 2>/dev/null
   left=$(( $4 * 5 ))
@@ -75,6 +76,7 @@ class HostSlot(Struct, frozen=True, kw_only=True):
     owner: str
     id: str
     runs: bool
+    is_stopped: bool  # somebody asked it to end, and it has
     age_s: float
     said: str  # last, by one that has died
 
@@ -92,6 +94,14 @@ def read_slots(said: str) -> tuple[HostSlot, ...]:
 def _slot(line: str) -> HostSlot:
     try:
         port, owner, id, state, age_s, said = line.split("\t", 5)
-        return HostSlot(port=int(port), owner=owner, id=id, runs=state == RUNS, age_s=float(age_s), said=said.strip())
+        return HostSlot(
+            port=int(port),
+            owner=owner,
+            id=id,
+            runs=state == RUNS,
+            is_stopped=state == STOPPED,
+            age_s=float(age_s),
+            said=said.strip(),
+        )
     except ValueError as error:
         raise DriverUnavailable(f"it says what is not understood: {line[:LOG_BYTES]!r}") from error

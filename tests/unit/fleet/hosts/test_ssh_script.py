@@ -32,9 +32,11 @@ def test_nothing_of_the_arguments_is_a_command(tmp_path: Path) -> None:
 
 
 def test_the_places_of_a_host_are_read() -> None:
-    [runs, died] = read_slots("30000\tn/chat\tchat-1\truns\t12\t\n30001\tn/chat\tchat-2\tdied\t3\tno such model \n")
+    said = "30000\tn/chat\tchat-1\truns\t12\t\n30001\tn/chat\tchat-2\tdied\t3\tno such model \n"
+    [runs, died, stopped] = read_slots(said + "30002\tn/chat\tchat-3\tstopped\t3\t\n")
     assert (runs.port, runs.owner, runs.id, runs.runs, runs.age_s) == (30000, "n/chat", "chat-1", True, 12.0)
-    assert (died.runs, died.said) == (False, "no such model")
+    assert (died.runs, died.is_stopped, died.said) == (False, False, "no such model")
+    assert (stopped.runs, stopped.is_stopped) == (False, True)
 
 
 def test_a_greeting_instead_of_an_answer_is_named() -> None:
