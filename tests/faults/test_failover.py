@@ -162,15 +162,19 @@ async def test_a_late_first_token_gets_a_rival(tmp_path: Path) -> None:
     async with fleet(Faults(), Faults(), records=tmp_path / "records", routing=generous) as (rig, servers):
         async with connected(rig.port) as client:
             for _ in range(60):
-                last = await client.ask(ask(stream=True, max_tokens=1))
-            # Whoever is believed to be the quicker one is asked again; equals take turns.
-            servers[int(last.headers["x-heterodyne-replica"].rpartition("-")[2])].engine.set_faults(Faults(stall=True))
-            after: list[RequestRecord] = []
-            while not any(record.is_hedged for record in after):
-                assert len(after) < 60, "it was asked, and no rival after it"
+                await client.ask(ask(stream=True, max_tokens=1))
+            records: list[RequestRecord] = []
+            while not any(record.is_hedged for record in records):
+                assert len(records) < 60 + 2 * 60, "it was asked, and no rival after it"
+                # Who was asked last is the likely next one, and is stalled for one request: health would see more.
+                last = await client.ask(ask(stream=True, max_tokens=3))
+                stalled = servers[int(last.headers["x-heterodyne-replica"].rpartition("-")[2])].engine
+                stalled.set_faults(Faults(stall=True))
                 answer = await asyncio.wait_for(client.ask(ask(stream=True, max_tokens=3)), 10)
+                stalled.set_faults(Faults())
                 assert answer.status == 200
-                after = (await rig.wait_records(61 + len(after)))[60:]
+                records = await rig.wait_records(max(len(records), 60) + 2)
+        after = records[60:]
         # Two replicas worked on it, and it is charged once: what the client was given.
         assert {record.completion_tokens for record in after} == {3}
         assert len({record.id for record in after}) == len(after)
