@@ -7,9 +7,9 @@ figure is the median of several rounds, as other work shares the machine; the ta
 import argparse
 import gc
 import statistics
-import time
 
 from benchmarks.decision.situations import SITUATIONS, Decision
+from benchmarks.decision.timing import rounds_us
 from heterodyne.telemetry.build_form import build_form
 
 CANDIDATES = (1, 8, 64, 500)
@@ -35,24 +35,7 @@ def main() -> None:
 
 
 def _decision_us(decision: Decision) -> float:
-    decide, clock = decision.decide, time.perf_counter
-    times = _times(decision)
-    rounds = []
-    for _ in range(ROUNDS):
-        began_s = clock()
-        for _ in range(times):
-            decide()
-        rounds.append((clock() - began_s) / times)
-    return statistics.median(rounds) * 1e6
-
-
-def _times(decision: Decision) -> int:
-    """Decisions of one round, which is long enough to be measured and short enough to be done between others' work."""
-    began_s, times = time.perf_counter(), 0
-    while time.perf_counter() - began_s < ROUND_S:
-        decision.decide()
-        times += 1
-    return times
+    return statistics.median(rounds_us(decision.decide, rounds=ROUNDS, round_s=ROUND_S))
 
 
 if __name__ == "__main__":

@@ -6,46 +6,32 @@ for others share the machine.
 """
 
 import gc
-import time
 from collections.abc import Callable
 from random import Random
 
+from msgspec import structs
+
+from benchmarks.decision.situations import IN_FLIGHT_MAX, MODEL, NOW_S, OUTPUT_TOKENS, PRIOR, SALT
+from benchmarks.decision.timing import rounds_us
 from heterodyne.domain.fleet import FleetSnapshot, Health, ModelRule, PoolName, Replica, ReplicaId
 from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.routing.kv.chain import chain_of
-from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.router import Router
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry.build_form import build_form
 
-MODEL = "m"
 CANDIDATES = (8, 64, 256)
 LIMIT_US = 150.0  # for 64
 STRATEGIES = (KvStrategy.PREFIX, KvStrategy.STORE, KvStrategy.SPLIT, KvStrategy.AUTO)
 ROLES = (ReplicaRole.BOTH, ReplicaRole.BOTH, ReplicaRole.PREFILL, ReplicaRole.DECODE)
 BYTES_PER_TOKEN = 4
 SHORT_TOKENS, LONG_TOKENS, SHARED_TOKENS = 30, 16_000, 2_000
-OUTPUT_TOKENS = 200.0
-IN_FLIGHT_MAX = 12
 HOLDER_IN_FLIGHT = 16  # so that it is sooner answered elsewhere
-NOW_S = 10.0
-SALT = b"tenant"
 ROUNDS, ROUND_S = 80, 0.003
 STORE = KvStoreSettings(medium="memory", capacity_gb=1000.0)
-PRIOR = Prior(
-    fixed_s=0.01,
-    prompt_s=0.005,
-    prompt_token_s=5e-5,
-    prompt_token_squared_s=1e-10,
-    step_s=0.01,
-    sequence_s=1e-4,
-    context_token_s=1e-8,
-    kv_tokens=400_000.0,
-    kv_token_bytes=131_072.0,
-    kv_link_bytes_per_s=25e9,
-)
+LINKED = structs.replace(PRIOR, kv_token_bytes=131_072.0, kv_link_bytes_per_s=25e9)
 
 
 def main() -> None:
@@ -56,7 +42,7 @@ def main() -> None:
     gc.freeze()
     for strategy in STRATEGIES:
         for name, prompt in PROMPTS.items():
-            cells = (f"{_decision_us(_decision(strategy, candidates, prompt)):8.1f}" for candidates in CANDIDATES)
+            cells = (f"{_quickest_us(_decision(strategy, candidates, prompt)):8.1f}" for candidates in CANDIDATES)
             print(f"{strategy:10}{name:12}", *cells, flush=True)
 
 
@@ -73,7 +59,7 @@ def _decision(strategy: KvStrategy, candidates: int, prompt: tuple[int, int]) ->
     replicas = tuple(_replica(number, len(ROLES) * number // candidates) for number in range(candidates))
     rule = ModelRule(routing=RoutingRule(kv=strategy, ttft_slo_s=2.0, itl_slo_s=0.1))
     fleet = FleetSnapshot.of(1, replicas, {MODEL: rule})
-    router = Router(fleet, prior_of=lambda _: PRIOR, chance=chance.random, now_s=0.0, kv_stores={"shared": STORE})
+    router = Router(fleet, prior_of=lambda _: LINKED, chance=chance.random, now_s=0.0, kv_stores={"shared": STORE})
     usable = fleet.by_model[MODEL]
     for number, replica in enumerate(replicas):
         for _ in range(chance.randint(1, IN_FLIGHT_MAX)):
@@ -119,19 +105,8 @@ def _send(router: Router, replica: Replica, request: RoutingRequest) -> None:
     ticket.first_token(NOW_S)
 
 
-def _decision_us(decide: Callable[[], object]) -> float:
-    clock = time.perf_counter
-    began_s, times = clock(), 0
-    while clock() - began_s < ROUND_S:
-        decide()
-        times += 1
-    rounds = []
-    for _ in range(ROUNDS):
-        began_s = clock()
-        for _ in range(times):
-            decide()
-        rounds.append((clock() - began_s) / times)
-    return min(rounds) * 1e6
+def _quickest_us(decide: Callable[[], object]) -> float:
+    return min(rounds_us(decide, rounds=ROUNDS, round_s=ROUND_S))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 """What every store knows of documents, asked of SQLite and of a real PostgreSQL."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -10,33 +9,17 @@ from msgspec import structs
 
 from heterodyne.domain.errors import BodyTooLarge
 from heterodyne.ports.document_store import Document, DocumentQuery, DocumentStore
-from heterodyne.stores.open_store import documents_in
-from heterodyne.stores.postgres.database import PostgresDatabase
-from heterodyne.stores.sqlite.database import SqliteDatabase
+from tests.support.document_stores import DATABASES, Opened, documents_of
 from tests.support.postgres_server import postgres_url  # noqa: F401  # a fixture
 
 NOW = 1000.0
 LATER = 2000.0
 OURS, THEIRS = "acme/search", "other/chat"
 
-Opened = Callable[[], AbstractAsyncContextManager[DocumentStore]]
 
-
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=DATABASES)
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
-    @asynccontextmanager
-    async def store() -> AsyncIterator[DocumentStore]:
-        database: SqliteDatabase | PostgresDatabase
-        if request.param == "sqlite":
-            database = await SqliteDatabase.open(tmp_path / "documents.sqlite")
-        else:
-            database = await PostgresDatabase.open(request.getfixturevalue("postgres_url"))
-        try:
-            yield documents_in(database)
-        finally:
-            await database.close()
-
-    return store
+    return documents_of(request, tmp_path)
 
 
 def document(id: str, parent: str = "", at: float = 1.0, *, kind: str = "response", **other: object) -> Document:

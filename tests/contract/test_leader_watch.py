@@ -1,18 +1,14 @@
 """The leader's lease in a real database: one of several leads, another takes over, and a store that is away ends it."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.ports.document_store import DocumentStore
-from heterodyne.stores.open_store import documents_in
-from heterodyne.stores.postgres.database import PostgresDatabase
-from heterodyne.stores.sqlite.database import SqliteDatabase
 from heterodyne.supervisor.leader.leader_watch import LeaderWatch
 from heterodyne.supervisor.leader.lease_rule import LEADS_S, LEASE_S, RENEW_S, TAKEOVER_S
+from tests.support.document_stores import DATABASES, Opened, documents_of
 from tests.support.postgres_server import postgres_url  # noqa: F401  # a fixture
 
 
@@ -24,24 +20,9 @@ class Clock:
         return self.now_s
 
 
-Opened = Callable[[], AbstractAsyncContextManager[DocumentStore]]
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=DATABASES)
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
-    @asynccontextmanager
-    async def store() -> AsyncIterator[DocumentStore]:
-        database: SqliteDatabase | PostgresDatabase
-        if request.param == "sqlite":
-            database = await SqliteDatabase.open(tmp_path / "heterodyne.db")
-        else:
-            database = await PostgresDatabase.open(request.getfixturevalue("postgres_url"))
-        try:
-            yield documents_in(database)
-        finally:
-            await database.close()
-
-    return store
+    return documents_of(request, tmp_path)
 
 
 async def test_one_leads_and_another_takes_over_in_time_when_it_is_killed(opened: Opened) -> None:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from heterodyne.cli.output import print_json, print_table
 from heterodyne.cli.progress import counting
+from heterodyne.cli.simulate_batch_options import batch_options
 from heterodyne.domain.counted import counted
 from heterodyne.domain.routing_rule import KvStrategy
 
@@ -88,34 +89,9 @@ class SimulateOptions(Struct, frozen=True, kw_only=True):
     help="How often the router is told the replicas' gauges, a quarter of them read anew each time.",
 )
 @click.option(
-    "--kv",
-    type=click.Choice([one.value for one in KvStrategy]),
-    default="prefix",
-    help="As `models.<name>.kv`. [prefix]",
+    "--kv", type=click.Choice([*map(str, KvStrategy)]), default="prefix", help="As `models.<name>.kv`. [prefix]"
 )
-@click.option(
-    "--batch-lines",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="A batch of N lines beside the trace: how fast it is, and what it does to the trace. One policy only.",
-)
-@click.option(
-    "--batch-group",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    metavar="N",
-    help="Lines of the batch that begin alike.",
-)
-@click.option(
-    "--batch-tokens",
-    nargs=3,
-    type=click.IntRange(min=1),
-    default=(512, 64, 64),
-    show_default=True,
-    metavar="SHARED OWN OUT",
-    help="Tokens of a line: of its prompt, shared within its group and its own, and of its answer.",
-)
+@batch_options
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as JSON.")
 def simulate(**options: Any) -> None:
     """Say how a fleet would have served a trace under one policy or several, without any of its hardware.

@@ -42,6 +42,7 @@ class Pick:
         ended: Callable[[str], None],
     ) -> None:
         """`ended` hears of the model that may have room for another."""
+        choice = choice.plainly()  # the proxy forwards it at once
         self.request, self.routing_request, self.choice = request, routing_request, choice
         self.wire = wire = upstream.fleet.wire(choice.forecast.state.replica_id)
         self._upstream, self._in_flight, self._log, self._hold = upstream, in_flight, request_log, hold

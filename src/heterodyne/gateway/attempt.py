@@ -107,11 +107,13 @@ class Attempt:
         is_tracked = not choice.is_repeated and not is_loading
         plan, forecast = choice.kv_plan, choice.forecast
         if plan is not None:
-            may_use = earns and not choice.is_repeated and wire.has_kv  # whoever repeats a request asks plainly
-            plan = upstream.kv.usable(plan, wire, routing_request) if may_use else None
+            plan = upstream.kv.usable(choice, wire, routing_request) if earns else None
             if plan is None:
                 forecast = upstream.router.forecast(routing_request, replica_id, now_s)
-        self._ticket = upstream.router.start(routing_request, forecast, now_s, plan) if is_tracked else None
+        self._ticket = None
+        if is_tracked:
+            withheld = choice.kv_withheld
+            self._ticket = upstream.router.start(routing_request, forecast, now_s, plan, kv_withheld=withheld)
         self._replica_health = upstream.selector.health.of(replica_id)
         self._trial = self._replica_health.on_start(now_s, routing_request.prompt_tokens if earns else 0)
         upstream.limit.occupy(replica_id)

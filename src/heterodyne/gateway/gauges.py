@@ -90,6 +90,10 @@ def _note_routing(router: Router, fleet: FleetSnapshot) -> None:
             metrics.prediction_error.set((pool, "itl"), speed.itl_error_ratio)
             _note_forecasts(pool, "ttft", speed.samples, speed.covered)
             _note_forecasts(pool, "itl", speed.itl_samples, speed.itl_covered)
+    for origin, saved in router.fabric.ledger.by_origin.items():
+        if saved.arrived or saved.failed:
+            metrics.kv_saved_seconds.set((origin.value,), saved.saved_s)
+            metrics.kv_saved_usd.set((origin.value,), saved.usd)
     if router.gossip_dropped:
         metrics.gossip_dropped.cell(("overflow",))[0] = router.gossip_dropped
 

@@ -232,8 +232,6 @@ class ModelRouter:
             self.picker.on_start(request, state, now_s)
         if not request.chain.hashes:
             return 0
-        if self._sides is not None:
-            self._fabric.conversations.note(request.model, request.chain, state.replica_id, now_s)
         if self._gossip is not None:
             self._gossip.note(state.key, request.chain)
         return self._index.insert(state.place, request.chain)

@@ -22,7 +22,6 @@ from heterodyne.domain.urgency import Urgency
 from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.routing.fabric.fabric import KvFabric
 from heterodyne.routing.fabric.holding import KvHolding
-from heterodyne.routing.fabric.moves import KvMoves
 from heterodyne.routing.forecast import forecast_on
 from heterodyne.routing.kv.exact import ExactBlocks
 from heterodyne.routing.kv.gossip import PrefixGossip, SentElsewhere, receive_gossip
@@ -185,10 +184,6 @@ class Router:
         if kv_withheld is not None:
             ticket.compare_with(self.fabric.ledger.by_origin[kv_withheld.origin])
         return ticket
-
-    def kv_moves(self, now_s: float) -> KvMoves:
-        """What is worth moving now though no request asks for it."""
-        return KvMoves(list(self._states.values()), self.fabric, self._index, now_s)
 
     def state(self, replica: ReplicaId) -> ReplicaState | None:
         """What is known of a replica; None: it is not one of the fleet."""

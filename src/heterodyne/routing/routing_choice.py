@@ -144,6 +144,12 @@ class RoutingChoice:
         self.kv_withheld = kv_withheld  # better, and not done, to see what computing it takes; None: as usual
         self.plain = forecast if plain is None else plain  # the best with nothing brought
 
+    def plainly(self) -> "RoutingChoice":
+        """For whoever brings no KV: the best without any."""
+        if self.kv_plan is None:
+            return self
+        return RoutingChoice(self.plain, self.slo_outlook, self.reason, self.others)
+
     @property
     def alone_s(self) -> float:
         """The TTFT to expect there with an empty queue; 0 while too little is known of the pool."""

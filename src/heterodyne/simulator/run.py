@@ -216,7 +216,7 @@ class _Run:
         forecast, plan = choice.forecast, choice.kv_plan
         replica = self._fleet.of(choice.target)
         predicted = record_forecast(forecast, now_s) if self._trial.keeps_forecasts else None
-        ticket = self._router.start(routing_request, forecast, now_s, plan)
+        ticket = self._router.start(routing_request, forecast, now_s, plan, kv_withheld=choice.kv_withheld)
         self._running_requests[request.number] = RunningRequest(request, replica, ticket, predicted, admitted)
         job = request.job
         if plan is not None:

@@ -33,7 +33,7 @@ from heterodyne.gateway.kv.slot_keeper import SlotKeeper
 from heterodyne.ports.engine_control import ControlCall
 from heterodyne.routing.health.outcome import CANCELLED, SUCCESS, Outcome
 from heterodyne.routing.health.replica_health import ReplicaHealth
-from heterodyne.routing.routing_choice import Forecast, KvPlan
+from heterodyne.routing.routing_choice import Forecast, KvPlan, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.routing.ticket import Ticket
 from heterodyne.telemetry import log, metrics
@@ -117,8 +117,11 @@ class KvTransfers:
         """What is in its slots; None: it has none, or has not said how many."""
         return self._books.get(replica)
 
-    def usable(self, plan: KvPlan, wire: ReplicaWire, request: RoutingRequest) -> KvPlan | None:
-        """The plan, unless its answer comes whole and takes so long that nobody could tell when the KV was read."""
+    def usable(self, choice: RoutingChoice, wire: ReplicaWire, request: RoutingRequest) -> KvPlan | None:
+        """The plan of a choice, unless nobody could tell when the KV was read, for an answer comes whole and late."""
+        plan = choice.kv_plan
+        if plan is None or choice.is_repeated or not wire.has_kv:  # whoever repeats a request asks plainly
+            return None
         transfer = SEQUENTIAL.get(wire.replica.kv_transfer)
         if transfer is None or bound_s(plan) + whole_s(request, plan.forecast) < transfer.lease_s:
             return plan

@@ -27,6 +27,14 @@ def test_what_arrives_is_entered_with_what_it_saved() -> None:
     assert saved.saved_s == pytest.approx(choice.plain.ttft_s - 0.5)
 
 
+def test_whoever_brings_nothing_goes_by_the_best_without_it() -> None:
+    choice = busy_holder().decide(asked())
+    assert choice.kv_plan is not None
+    plainly = choice.plainly()
+    assert (plainly.kv_plan, plainly.forecast) == (None, choice.plain)
+    assert plainly.plainly() is plainly
+
+
 def test_what_fails_costs_what_it_took() -> None:
     one = busy_holder()
     choice = one.decide(asked())
