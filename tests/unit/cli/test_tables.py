@@ -35,7 +35,15 @@ from heterodyne.cli.simulate_batch import print_batch as print_simulated_batch
 from heterodyne.console.abuse.pages import AbuseCase
 from heterodyne.console.decisions.pages import DecisionPage
 from heterodyne.console.rollouts.standing import standing_of
-from heterodyne.console.scaling.pages import DecisionRow, ModelNowRow, PoolNowRow, ScalingPage, StepRow
+from heterodyne.console.scaling.pages import (
+    DecisionRow,
+    ModelNowRow,
+    PoolNowRow,
+    ScalingPage,
+    ShortCause,
+    ShortRow,
+    StepRow,
+)
 from heterodyne.domain.artifact import Artifact, ArtifactProvenance, Recipe, StoredArtifact, WeightFormat
 from heterodyne.domain.fleet import PoolName
 from heterodyne.domain.parity import ParityMeasures, ParityVerdict
@@ -241,6 +249,13 @@ SCALING = ScalingPage(
             is_paused=False,
             needed=31.25,
             carried=28.0,
+            most=96.0,
+            short=ShortRow(
+                requests_per_s=3.25,
+                cause=ShortCause.OTHER_SCALER,
+                because="another scaler of kubernetes wants 2 of chat, not 5",
+                mend="leave the pool to one of the two",
+            ),
             yields="another scaler of kubernetes wants 2 of chat, not 5",
             pools=(
                 PoolNowRow(
