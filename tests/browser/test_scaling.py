@@ -48,7 +48,10 @@ def scales(page: Page, models: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("look", "watched"), {"desk": {"viewport": DESK}, "phone": PHONE}.items(), ids=["desk", "phone"], indirect=["watched"]
+    ("look", "watched"),
+    {"desk": {"viewport": DESK}, "phone": PHONE}.items(),
+    ids=["desk", "phone"],
+    indirect=["watched"],
 )
 def test_what_a_model_is_short_of_is_shown_with_what_mends_it(watched: Watched, pictures: Path, look: str) -> None:
     scales(watched.page, MODELS)

@@ -13,6 +13,11 @@ from msgspec import Struct
 from heterodyne.domain.errors import InvalidSpec
 
 REPLICAS_MAX = 4096
+# By which power of their mean lengths requests take of what replicas carry within a promise, as
+# benchmarks/scaling/lengths.py simulates it.
+SHORTER_PROMPTS, LONGER_PROMPTS, ANSWERS = 0.75, 1.25, 0.7
+DEARER_MIN, DEARER_MAX = 0.6, 3.0  # as far as that was simulated
+CHANCE = 1.1  # times their usual mean, lengths are as usual
 
 
 class CapacityCurve(Struct, frozen=True, kw_only=True):
@@ -22,6 +27,7 @@ class CapacityCurve(Struct, frozen=True, kw_only=True):
     prompt_token: float  # usual requests that a token of a prompt is
     output_token: float
     output_tokens: float  # of a usual answer, until others have ended
+    prompt_tokens: float | None = None  # of a usual prompt; None: not known, and lengths count by their work alone
 
     def __post_init__(self) -> None:
         if not self.points or any(count < 1 or not rate > 0 for count, rate in self.points):
@@ -46,7 +52,22 @@ class CapacityCurve(Struct, frozen=True, kw_only=True):
             prompt_token=prompt_token_s / request_s,
             output_token=output_token_s / request_s,
             output_tokens=output_tokens,
+            prompt_tokens=prompt_tokens or None,
         )
+
+    def dearer(self, prompt_tokens: float, output_tokens: float) -> float:
+        """How many times its work a request of these mean lengths takes of the capacity within the promise.
+
+        Work adds up; waiting does not: a long prompt holds up the first tokens and the answers of all others, so that
+        prompts that are longer cost more than their work, and answers that are shorter save less of it.
+        """
+        if self.prompt_tokens is None or prompt_tokens <= 0 or output_tokens <= 0:
+            return 1.0
+        prompts = _beyond_chance(prompt_tokens / self.prompt_tokens)
+        answers = _beyond_chance(output_tokens / self.output_tokens)
+        power = LONGER_PROMPTS if prompts > 1 else SHORTER_PROMPTS
+        work = prompts * self.prompt_tokens * self.prompt_token + answers * self.output_tokens * self.output_token
+        return min(DEARER_MAX, max(DEARER_MIN, prompts**power * answers**ANSWERS / work))
 
     @staticmethod
     def smoothed(points: tuple[tuple[int, float], ...]) -> tuple[tuple[int, float], ...]:
@@ -84,3 +105,8 @@ class CapacityCurve(Struct, frozen=True, kw_only=True):
             middle = (low + high) // 2
             low, high = (low, middle) if self.requests_per_s(middle) >= requests_per_s else (middle, high)
         return high
+
+
+def _beyond_chance(ratio: float) -> float:
+    """Of means of a heavy tail, what a thousand of them leave no doubt about."""
+    return ratio / CHANCE if ratio > CHANCE else ratio * CHANCE if ratio * CHANCE < 1 else 1.0

@@ -36,7 +36,7 @@ export const view = {
       !context.canChange && h(
         "p", { class: "hint" }, "You may look and not change: draining, restarting and scaling are for operators."
       ),
-      scaling.element, body);
+      h("div", { class: "panels" }, scaling.element), body);
 
     function remember() {
       rememberIn("fleet", { search: state.search, open: [...state.open].join(",") });
