@@ -67,7 +67,8 @@ class CapacityCurve(Struct, frozen=True, kw_only=True):
         answers = _beyond_chance(output_tokens / self.output_tokens)
         power = LONGER_PROMPTS if prompts > 1 else SHORTER_PROMPTS
         work = prompts * self.prompt_tokens * self.prompt_token + answers * self.output_tokens * self.output_token
-        return min(DEARER_MAX, max(DEARER_MIN, prompts**power * answers**ANSWERS / work))
+        within_promise: float = prompts**power * answers**ANSWERS
+        return min(DEARER_MAX, max(DEARER_MIN, within_promise / work))
 
     @staticmethod
     def smoothed(points: tuple[tuple[int, float], ...]) -> tuple[tuple[int, float], ...]:
