@@ -7,6 +7,7 @@ one does, because the router evens out who is busy: so capacity is a curve and n
 
 from bisect import bisect_left
 from itertools import pairwise
+from math import copysign, exp, log
 
 from msgspec import Struct
 
@@ -17,7 +18,7 @@ REPLICAS_MAX = 4096
 # benchmarks/scaling/lengths.py simulates it.
 SHORTER_PROMPTS, LONGER_PROMPTS, ANSWERS = 0.75, 1.25, 0.7
 DEARER_MIN, DEARER_MAX = 0.6, 3.0  # as far as that was simulated
-CHANCE = 1.1  # times their usual mean, lengths are as usual
+CHANCE = 0.1  # so far off, as a logarithm, a mean may be of lengths that are as usual
 
 
 class CapacityCurve(Struct, frozen=True, kw_only=True):
@@ -55,16 +56,15 @@ class CapacityCurve(Struct, frozen=True, kw_only=True):
             prompt_tokens=prompt_tokens or None,
         )
 
-    def dearer(self, prompt_tokens: float, output_tokens: float) -> float:
-        """How many times its work a request of these mean lengths takes of the capacity within the promise.
+    def dearer(self, prompts: float, answers: float) -> float:
+        """How many times its work a request takes of the capacity within the promise, by its mean lengths over the
+        usual ones.
 
         Work adds up; waiting does not: a long prompt holds up the first tokens and the answers of all others, so that
         prompts that are longer cost more than their work, and answers that are shorter save less of it.
         """
-        if self.prompt_tokens is None or prompt_tokens <= 0 or output_tokens <= 0:
+        if self.prompt_tokens is None or prompts <= 0 or answers <= 0:
             return 1.0
-        prompts = _beyond_chance(prompt_tokens / self.prompt_tokens)
-        answers = _beyond_chance(output_tokens / self.output_tokens)
         power = LONGER_PROMPTS if prompts > 1 else SHORTER_PROMPTS
         work = prompts * self.prompt_tokens * self.prompt_token + answers * self.output_tokens * self.output_token
         within_promise: float = prompts**power * answers**ANSWERS
@@ -108,6 +108,11 @@ class CapacityCurve(Struct, frozen=True, kw_only=True):
         return high
 
 
-def _beyond_chance(ratio: float) -> float:
-    """Of means of a heavy tail, what a thousand of them leave no doubt about."""
-    return ratio / CHANCE if ratio > CHANCE else ratio * CHANCE if ratio * CHANCE < 1 else 1.0
+def beyond_chance(ratio: float) -> float:
+    """Of a mean of lengths over the usual one: means of a heavy tail wander, so that one that is near is the usual one,
+    and only one that is twice as far off is believed as it is."""
+    if ratio <= 0:
+        return ratio
+    off = abs(log(ratio))
+    believed = 0.0 if off < CHANCE else min(off, 2.0 * (off - CHANCE))
+    return exp(copysign(believed, log(ratio)))

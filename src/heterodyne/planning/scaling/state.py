@@ -3,7 +3,7 @@
 from msgspec import Struct, structs
 
 from heterodyne.domain.fleet import PoolName
-from heterodyne.planning.scaling.capacity import CapacityCurve
+from heterodyne.planning.scaling.capacity import CapacityCurve, beyond_chance
 from heterodyne.planning.scaling.cold_start import ColdStarts
 from heterodyne.planning.scaling.demand import kept
 from heterodyne.planning.scaling.floor import DAYS_MAX, Floor, floor_of
@@ -80,10 +80,16 @@ class _Worth(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, state: ScalingState, curve: CapacityCurve) -> "_Worth":
-        output = curve.output_tokens if state.output_tokens is None else state.output_tokens
+        answers = 1.0 if state.output_tokens is None else beyond_chance(state.output_tokens / curve.output_tokens)
         computed = 1.0 - state.cached_share
-        dearer = curve.dearer((state.prompt_tokens or 0.0) * computed, output)
-        return cls(request=dearer * output * curve.output_token, prompt_token=dearer * computed * curve.prompt_token)
+        prompts = 0.0
+        if state.prompt_tokens is not None and curve.prompt_tokens is not None:
+            prompts = beyond_chance(state.prompt_tokens * computed / curve.prompt_tokens)
+        dearer = curve.dearer(prompts, answers)
+        return cls(
+            request=dearer * answers * curve.output_tokens * curve.output_token,
+            prompt_token=dearer * computed * curve.prompt_token,
+        )
 
     def counted(self, sample: LoadSample) -> LoadSample:
         requests = sample.arrivals * self.request + sample.prompt_tokens * self.prompt_token

@@ -8,7 +8,7 @@ import pytest
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.fleet import PoolName, ReplicaId
 from heterodyne.domain.replica_stage import ReplicaStage
-from heterodyne.planning.scaling.capacity import DEARER_MAX, DEARER_MIN, CapacityCurve
+from heterodyne.planning.scaling.capacity import DEARER_MAX, DEARER_MIN, CapacityCurve, beyond_chance
 from heterodyne.planning.scaling.cold_start import KEPT, ColdStarts
 from heterodyne.planning.scaling.demand import RecentDemand, demand_of
 from heterodyne.planning.scaling.floor import floor_of
@@ -66,18 +66,22 @@ USUAL = CapacityCurve.of(
 )
 
 
-def test_lengths_that_are_about_as_usual_take_what_their_work_takes() -> None:
-    assert USUAL.dearer(800, 400) == pytest.approx(1.0)
-    assert USUAL.dearer(860, 380) == pytest.approx(1.0)
-    assert curve((1, 1.0)).dearer(10, 10) == 1.0, "what the curve was found with is not known"
+def test_means_that_chance_may_have_made_are_the_usual_ones() -> None:
+    assert [beyond_chance(ratio) for ratio in (0.92, 1.0, 1.09)] == [1.0, 1.0, 1.0]
+    assert 1.0 < beyond_chance(1.15) < 1.15
+    assert beyond_chance(1.5) == pytest.approx(1.5)
+    assert beyond_chance(0.5) == pytest.approx(0.5)
+    assert beyond_chance(0.0) == 0.0
 
 
 def test_longer_prompts_take_more_than_their_work_and_short_answers_save_less() -> None:
-    assert USUAL.dearer(1200, 400) > 1.2
-    assert USUAL.dearer(800, 200) > 1.05
-    assert USUAL.dearer(400, 400) < 0.9
-    assert USUAL.dearer(20, 8) == DEARER_MIN, "far from what was simulated nothing is saved beyond that"
-    assert USUAL.dearer(80_000, 400) == DEARER_MAX
+    assert USUAL.dearer(1.0, 1.0) == pytest.approx(1.0)
+    assert USUAL.dearer(1.5, 1.0) > 1.3
+    assert USUAL.dearer(1.0, 0.5) > 1.05
+    assert USUAL.dearer(0.5, 1.0) < 0.9
+    assert USUAL.dearer(0.03, 0.02) == DEARER_MIN, "far from what was simulated nothing is saved beyond that"
+    assert USUAL.dearer(100.0, 1.0) == DEARER_MAX
+    assert curve((1, 1.0)).dearer(0.1, 0.1) == 1.0, "what the curve was found with is not known"
 
 
 def test_answers_whose_length_becomes_known_are_no_change_of_demand() -> None:
