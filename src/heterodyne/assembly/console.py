@@ -17,12 +17,14 @@ from heterodyne.console.live.service import LiveService
 from heterodyne.console.playground.service import GatewayPlace, Playground
 from heterodyne.console.services import ConsoleServices, Instruments
 from heterodyne.console.sign_in.flow import SignInFlow
+from heterodyne.domain.kv_seen import KvSeen
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.stores.open_store import state_folder
 from heterodyne.supervisor.alerts.watch import AlertWatch
 from heterodyne.supervisor.announce import gateway_url
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
 from heterodyne.supervisor.services.capacity.estimator import CapacityEstimator
+from heterodyne.supervisor.services.kv_reader import KvReader
 from heterodyne.supervisor.services.plan.runner import PlanRunner
 from heterodyne.supervisor.services.rehearsal.runner import RehearsalRunner
 from heterodyne.supervisor.services.tenant_usage_reader import TenantUsageReader
@@ -66,6 +68,7 @@ def build_instruments(
     access: AdminAccess,
     alerts: AlertWatch | None,
     others: Callable[[], Sequence[OtherGateway]],
+    kv_elsewhere: Callable[[], Sequence[KvSeen]],
 ) -> Instruments:
     """Over the fleet and the stores, which outlive it."""
     live = LiveService(
@@ -82,12 +85,17 @@ def build_instruments(
         sign_in=access.sign_in,
         feed=LiveFeed(live),
         playground=Playground(lambda: _place(owner.settings), stores.console_key),
-        services=_services(owner, stores, tenants),
+        services=_services(owner, stores, tenants, kv_elsewhere),
         gateway_url=gateway_url(began.gateway),
     )
 
 
-def _services(owner: FleetOwner, stores: SupervisorStores, tenants: TenantUsageReader) -> ConsoleServices:
+def _services(
+    owner: FleetOwner,
+    stores: SupervisorStores,
+    tenants: TenantUsageReader,
+    kv_elsewhere: Callable[[], Sequence[KvSeen]],
+) -> ConsoleServices:
     """They follow reloads: settings and fleet are asked for anew each time."""
 
     def settings() -> Settings:
@@ -98,6 +106,13 @@ def _services(owner: FleetOwner, stores: SupervisorStores, tenants: TenantUsageR
         capacity=CapacityEstimator(stores.books, settings, owner.page, child=PLAN_MODULE),
         plans=PlanRunner(stores.books, settings, child=PLAN_MODULE),
         rehearsals=RehearsalRunner(stores.books, settings, owner.page, child=REHEARSAL_MODULE),
+        kv=KvReader(
+            views=owner.workers.views,
+            replicas=owner.replicas,
+            fleet=owner.page,
+            settings=settings,
+            elsewhere=kv_elsewhere,
+        ),
     )
 
 

@@ -5,6 +5,7 @@ nothing here is asked on the way of a request; what many begin with is worked ou
 """
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 from typing import Final, final
 
@@ -81,17 +82,28 @@ class Conversations:
             self._blocks -= len(oldest.chain.hashes)
 
     def hottest(self, model: str, count: int, now_s: float) -> list[HotPrefix]:
-        """The prefixes that would have saved most tokens lately, given that those before them are there, too."""
-        weights: dict[int, float] = {}
-        known = [one for one in reversed(self._by_tail.values()) if one.model == model]
-        for one in known:
-            weight = one.wants * _left(now_s - one.wanted_s)
-            for block in one.chain.hashes:
-                weights[block] = weights.get(block, 0.0) + weight
-        found: dict[int, HotPrefix] = {}
-        for one in known:
-            _branches(one.chain, weights, found)
-        return _greedy(found, count)
+        """See `hottest_of`."""
+        return hottest_of(self.by_model().get(model, ()), count, now_s)
+
+    def by_model(self) -> dict[str, list[KvConversation]]:
+        """The latest first. They do not change: another thread may work on them."""
+        known: dict[str, list[KvConversation]] = {}
+        for one in reversed(self._by_tail.values()):
+            known.setdefault(one.model, []).append(one)
+        return known
+
+
+def hottest_of(known: Sequence[KvConversation], count: int, now_s: float) -> list[HotPrefix]:
+    """The prefixes that would have saved most tokens lately, given that those before them are there, too."""
+    weights: dict[int, float] = {}
+    for one in known:
+        weight = one.wants * _left(now_s - one.wanted_s)
+        for block in one.chain.hashes:
+            weights[block] = weights.get(block, 0.0) + weight
+    found: dict[int, HotPrefix] = {}
+    for one in known:
+        _branches(one.chain, weights, found)
+    return _greedy(found, count)
 
 
 def _greedy(found: dict[int, HotPrefix], count: int) -> list[HotPrefix]:

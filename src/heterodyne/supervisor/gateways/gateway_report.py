@@ -10,8 +10,10 @@ from math import isfinite
 import msgspec
 from msgspec import Struct, structs
 
+from heterodyne.console.kv.joined import check_amounts
 from heterodyne.console.live.gateway_minute import GatewayMinute
 from heterodyne.domain.fleet import PoolName, ReplicaId
+from heterodyne.domain.kv_seen import KvSeen
 from heterodyne.domain.minute_tally import COUNTS, SPREADS
 from heterodyne.gateway.demand_tally import DemandSeen
 
@@ -56,6 +58,7 @@ class GatewayReport(Struct, frozen=True, kw_only=True):
     told: dict[PoolName, int] = {}  # by the leader, what other scalers are to be told
     pauses: dict[str, Pause] = {}
     minute: GatewayMinute = GatewayMinute()  # for the consoles of all
+    kv: KvSeen | None = None  # for them, too; None: no prompt is looked at
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -93,4 +96,6 @@ def decode(body: bytes) -> GatewayReport:
             amounts += (one.in_flight, *structs.astuple(one.seen))
     if not (isfinite(sum(amounts)) and min(amounts) >= 0 and max(amounts) <= AMOUNT_MAX):
         raise ValueError("an amount that cannot be")
+    if report.kv is not None:
+        check_amounts(report.kv)
     return report

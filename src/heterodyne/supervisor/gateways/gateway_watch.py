@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 
 from heterodyne.console.live.gateway_minute import GatewayMinute, OtherGateway
 from heterodyne.domain.errors import StoreUnavailable
+from heterodyne.domain.kv_seen import KvSeen
 from heterodyne.ports.fleet_reports import ReportCall, ReportStore
 from heterodyne.supervisor.gateways.gateway_report import GatewayReport, decode, encode
 from heterodyne.telemetry import log, metrics
@@ -43,6 +44,7 @@ class GatewayWatch:
         self._clock = clock
         self.compose: Callable[[], GatewayReport] = lambda: GatewayReport(gateway=sender)
         self.minute: Callable[[], GatewayMinute] = GatewayMinute
+        self.kv: Callable[[], KvSeen | None] = lambda: None
         self._version = 0
         self._body = b""
         self._heard: dict[str, _Heard] = {}
@@ -60,7 +62,7 @@ class GatewayWatch:
 
     async def turn(self) -> None:
         """Once: tell, and hear."""
-        body = encode(structs.replace(self.compose(), minute=self.minute()))
+        body = encode(structs.replace(self.compose(), minute=self.minute(), kv=self.kv()))
         if body != self._body:
             self._version, self._body = self._version + 1, body
         call = ReportCall(
@@ -90,6 +92,10 @@ class GatewayWatch:
         """The same for consoles, by name."""
         heard = sorted(self.heard().values(), key=lambda one: one.gateway)
         return tuple(OtherGateway(name=one.gateway, minute=one.minute) for one in heard)
+
+    def kv_elsewhere(self) -> tuple[KvSeen, ...]:
+        """What they say of KV; a gateway that shows nothing of it says nothing."""
+        return tuple(one.kv for one in self.heard().values() if one.kv is not None)
 
     def missed(self) -> tuple[str, ...]:
         """Gateways that were there within the last minute and are not heard of now; they may serve on."""
