@@ -35,11 +35,17 @@ def test_kv_is_shown_as_a_fabric_to_everybody(page: Page, look: str, pictures: P
     for words in ("prompts", "answers", "shop", "auto", "exchanges by nixl", "held already", "4 replicas"):
         expect(tiers).to_contain_text(words)
     expect(page.get_by_role("region", name="Stores")).to_contain_text("40 GB")
+    for words in ("prompts", "answers", "as assumed"):
+        expect(page.get_by_role("region", name="Links").locator("tbody")).to_contain_text(words)
+    savings = page.get_by_role("region", name="Saved or lost")
+    for words in ("Together", "prefilled elsewhere", "too few"):
+        expect(savings).to_contain_text(words)
     prefixes = page.get_by_role("region", name="Hot prefixes")
-    expect(prefixes.locator("tbody tr").first).to_contain_text("llama-3.1-8b")
+    expect(prefixes.locator("tbody tr").first).to_contain_text("shop-8b")
     expect(page.locator("main")).not_to_contain_text("boats, sails")
     tiers.locator("summary").click()
     expect(tiers.get_by_role("table", name="Replicas").locator("tbody tr")).to_have_count(4)
+    page.evaluate("() => scrollTo(0, 0)")
     page.screenshot(path=pictures / f"kv-{look}.png", full_page=True)
     assert_accessible(page)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= page.viewport_size["width"]

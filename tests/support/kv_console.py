@@ -12,7 +12,8 @@ from heterodyne.testing.serve_process import ServeProcess
 from tests.support.emulators import order
 from tests.support.threads import in_thread
 
-MODEL = "llama-3.1-8b"
+MODEL = "llama-3.1-8b"  # whose prompts are computed by one replica and answered by another
+SHOP = "shop-8b"  # whose two replicas share a store
 RULES = "You are the assistant of a shop that sells boats, sails, ropes and paint. Be brief, be kind, be right. " * 20
 STORY = "the sea is wide and deep and blue and cold, "
 CONFIG = """
@@ -22,6 +23,9 @@ workers = {workers}
 [models."llama-3.1-8b"]
 kv = "{kv}"
 slo_ttft_ms = 500
+
+[models."shop-8b"]
+kv = "{kv}"
 
 [kv_stores.shared]
 medium = "memory"
@@ -43,7 +47,7 @@ price_usd_per_hour = 3.6
 [pools.answers]
 model = "llama-3.1-8b"
 engine = "vllm"
-urls = ["{urls[1]}", "{urls[2]}"]
+urls = ["{urls[1]}"]
 role = "decode"
 kv_transfer = "nixl"
 kv_link = "h100-sxm"
@@ -54,9 +58,10 @@ kv_host_gb = 32
 price_usd_per_hour = 0.8
 
 [pools.shop]
-model = "llama-3.1-8b"
+model = "shop-8b"
+shape = "llama-3.1-8b"
 engine = "vllm"
-urls = ["{urls[3]}"]
+urls = ["{urls[2]}", "{urls[3]}"]
 kv_transfer = "lmcache"
 kv_store = "shared"
 hardware = "l4"
@@ -70,7 +75,8 @@ price_usd_per_hour = 0.8
 def kv_gateway(folder: Path, *, kv: str = "auto", workers: int = 1) -> Iterator[ServeProcess]:
     """It serves when this is entered; nothing was asked yet."""
     with ExitStack() as stack:
-        engines = [stack.enter_context(in_thread(EmulatorServer(order()))) for _ in range(4)]
+        orders = [order(served_model=model) for model in (MODEL, MODEL, SHOP, SHOP)]
+        engines = [stack.enter_context(in_thread(EmulatorServer(one))) for one in orders]
         config = CONFIG.format(urls=[one.url for one in engines], kv=kv, workers=workers)
         gateway = stack.enter_context(ServeProcess(folder, config=config))
         gateway.wait_ready()
@@ -80,14 +86,14 @@ def kv_gateway(folder: Path, *, kv: str = "auto", workers: int = 1) -> Iterator[
 def send_prompts(gateway: ServeProcess, *, questions: int = 4, stories: int = 3) -> None:
     """Short questions under the same rules, and long prompts of their own."""
     for number in range(questions):
-        ask(gateway, RULES, f"What does boat {number} cost?")
+        ask(gateway, SHOP, RULES, f"What does boat {number} cost?")
     for number in range(stories):
-        ask(gateway, f"Story {number}.", STORY * 250)
+        ask(gateway, MODEL, f"Story {number}.", STORY * 250)
 
 
-def ask(gateway: ServeProcess, system: str, user: str) -> None:
+def ask(gateway: ServeProcess, model: str, system: str, user: str) -> None:
     messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
-    body = {"model": MODEL, "messages": messages, "max_tokens": 8, "stream": True}
+    body = {"model": model, "messages": messages, "max_tokens": 8, "stream": True}
     asked = urllib.request.Request(
         f"{gateway.url}/v1/chat/completions", json.dumps(body).encode(), {"content-type": "application/json"}
     )

@@ -43,7 +43,8 @@ class KvLinkSeen(Struct, frozen=True, kw_only=True):
     target: str
     bytes_per_s: float
     latency_ms: float
-    arrived: int  # transfers that were timed; 0: speed and latency are what is assumed
+    transfers: int  # that were begun
+    timed: int  # of these; 0: speed and latency are what is assumed
     failed: int
     failing_share: float  # of those to come, as is thought
     paused_for_s: float  # from when this was said; 0: it is used

@@ -69,8 +69,8 @@ def _replica(router: Router, replica: Replica, mix: KvMix) -> KvReplicaSeen:
 
 def _links(fabric: KvFabric, now_s: float) -> tuple[KvLinkSeen, ...]:
     """Those that were used, the most used first."""
-    used = [(ends, link) for ends, link in fabric.links.snapshot().items() if link.samples or link.failed]
-    used.sort(key=lambda pair: -(pair[1].samples + pair[1].failed))
+    used = [(ends, link) for ends, link in fabric.links.snapshot().items() if link.begun]
+    used.sort(key=lambda pair: -pair[1].begun)
     told = []
     for (source, target), link in used[:LINKS_MAX]:
         latency_s, byte_s = link.speed(now_s)
@@ -80,7 +80,8 @@ def _links(fabric: KvFabric, now_s: float) -> tuple[KvLinkSeen, ...]:
                 target=target,
                 bytes_per_s=1.0 / max(1e-15, byte_s),
                 latency_ms=latency_s * 1000,
-                arrived=link.samples,
+                transfers=link.begun,
+                timed=link.samples,
                 failed=link.failed,
                 failing_share=link.failing(now_s),
                 paused_for_s=max(0.0, link.paused_until_s - now_s),

@@ -53,7 +53,7 @@ def joined(reports: Sequence[KvSeen]) -> KvSeen:
             prefixes[prefix.model, prefix.hash] = prefix if seen is None else _prefix(seen, prefix)
     return KvSeen(
         replicas=tuple(replicas.values()),
-        links=tuple(sorted(links.values(), key=lambda one: -(one.arrived + one.failed))),
+        links=tuple(sorted(links.values(), key=lambda one: -one.transfers)),
         origins=origins,
         stores=stores,
         prefixes=tuple(sorted(prefixes.values(), key=lambda one: -one.prompts * one.tokens)[:PREFIXES_MAX]),
@@ -74,7 +74,15 @@ def check_amounts(report: KvSeen) -> None:
         amounts += (replica.held_tokens, replica.held_tokens_max or 0, replica.token_bytes, replica.host_bytes)
         amounts += (replica.host_bytes_max, replica.trust)
     for link in report.links:
-        amounts += (link.bytes_per_s, link.latency_ms, link.arrived, link.failed, link.failing_share, link.paused_for_s)
+        amounts += (
+            link.bytes_per_s,
+            link.latency_ms,
+            link.transfers,
+            link.timed,
+            link.failed,
+            link.failing_share,
+            link.paused_for_s,
+        )
     for origin in report.origins.values():
         amounts += (origin.arrived, origin.failed, origin.byte_count, origin.tokens, origin.plain_s, origin.measured_s)
         amounts += (origin.withheld, abs(origin.usd), abs(origin.off_log))
@@ -107,8 +115,9 @@ def _replica(one: KvReplicaSeen, other: KvReplicaSeen) -> KvReplicaSeen:
 
 def _link(one: KvLinkSeen, other: KvLinkSeen) -> KvLinkSeen:
     return structs.replace(
-        one if one.arrived >= other.arrived else other,
-        arrived=one.arrived + other.arrived,
+        one if one.timed >= other.timed else other,
+        transfers=one.transfers + other.transfers,
+        timed=one.timed + other.timed,
         failed=one.failed + other.failed,
         paused_for_s=max(one.paused_for_s, other.paused_for_s),
     )

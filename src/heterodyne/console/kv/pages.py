@@ -59,7 +59,8 @@ class KvLinkRow(Struct, frozen=True, kw_only=True):
     target: str
     bytes_per_s: float
     latency_ms: float
-    arrived: int  # transfers that were timed; 0: speed and latency are what is assumed
+    transfers: int  # that were begun
+    timed: int  # of these; 0: speed and latency are what is assumed
     failed: int
     failing_share: float
     paused_until_at: float | None  # seconds since the epoch; None: it is used

@@ -30,7 +30,7 @@ class KvLink:
 
     __slots__ = (
         *("_byte_s", "_failed_at_s", "_failures", "_heard_at_s", "_in_a_row", "_latency_s", "_slow_byte"),
-        *("_slow_latency", "_successes", "failed", "paused_until_s", "samples"),
+        *("_slow_latency", "_successes", "begun", "failed", "paused_until_s", "samples"),
     )
 
     def __init__(self, latency_s: float, byte_s: float) -> None:
@@ -44,7 +44,8 @@ class KvLink:
         self._failures = 0.0
         self._failed_at_s = 0.0
         self._in_a_row = 0
-        self.samples = 0
+        self.begun = 0  # transfers, whatever became of them
+        self.samples = 0  # of them, those that were timed
         self.failed = 0
         self.paused_until_s = 0.0  # it is left alone until then
 

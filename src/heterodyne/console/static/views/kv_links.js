@@ -39,14 +39,15 @@ function columns() {
     { key: "target", title: "To", sort: true },
     figureColumn("bytes_per_s", "Speed", (n) => `${bytes(n)}/s`),
     figureColumn("latency_ms", "Latency", ms, { hint: "of any transfer, however short" }),
-    figureColumn("arrived", "Timed", count, { hint: "transfers that arrived and whose time is known" }),
+    figureColumn("transfers", "Transfers", count),
+    figureColumn("timed", "Timed", count, { hint: "those that arrived, where it was seen when; speed and latency are theirs" }),
     figureColumn("failed", "Failed", count),
     figureColumn("failing_share", "May fail", percent, { hint: "the chance that the next one does, as routing counts it" }),
-    { key: "state", title: "State", stamp: (row) => `${row.paused_until_at} ${row.arrived}`, render: (row) => state(row) },
+    { key: "state", title: "State", stamp: (row) => `${row.paused_until_at} ${row.timed}`, render: (row) => state(row) },
   ];
 }
 
 function state(row) {
   if (row.paused_until_at !== null) return badge(`paused until ${clock(row.paused_until_at)}`, "warn");
-  return row.arrived ? badge("used", "good") : badge("not timed yet");
+  return row.timed ? badge("timed", "good") : badge("as assumed");
 }
