@@ -21,11 +21,11 @@ CONFIG = """
 workers = {workers}
 
 [models."llama-3.1-8b"]
-kv = "{kv}"
+kv = "auto"
 slo_ttft_ms = 500
 
 [models."shop-8b"]
-kv = "{kv}"
+kv = "auto"
 
 [kv_stores.shared]
 medium = "memory"
@@ -72,12 +72,12 @@ price_usd_per_hour = 0.8
 
 
 @contextmanager
-def kv_gateway(folder: Path, *, kv: str = "auto", workers: int = 1) -> Iterator[ServeProcess]:
+def kv_gateway(folder: Path, *, workers: int = 1) -> Iterator[ServeProcess]:
     """It serves when this is entered; nothing was asked yet."""
     with ExitStack() as stack:
         orders = [order(served_model=model) for model in (MODEL, MODEL, SHOP, SHOP)]
         engines = [stack.enter_context(in_thread(EmulatorServer(one))) for one in orders]
-        config = CONFIG.format(urls=[one.url for one in engines], kv=kv, workers=workers)
+        config = CONFIG.format(urls=[one.url for one in engines], workers=workers)
         gateway = stack.enter_context(ServeProcess(folder, config=config))
         gateway.wait_ready()
         yield gateway

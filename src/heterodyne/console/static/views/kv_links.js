@@ -26,6 +26,7 @@ export function linksPanel() {
       return;
     }
     list.update(page.links);
+    note.hidden = page.links_left_out === 0;
     mount(note, page.links_left_out > 0 && `${count(page.links_left_out)} links that were used less are left out.`);
     if (part.body.firstChild !== list.element) mount(part.body, list.element, note);
   }

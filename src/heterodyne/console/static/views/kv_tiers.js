@@ -53,7 +53,8 @@ function poolColumns() {
     },
     {
       key: "mix", title: "Prompts", stamp: (row) => JSON.stringify(row.mix),
-      render: (row) => (mixWhole(row.mix) ? mixBar(`Tokens of prompts of ${row.pool}`, row.mix) : "none"),
+      render: (row) => (mixWhole(row.mix) ? mixBar(`Tokens of prompts of ${row.pool}`, row.mix)
+        : row.role === "prefill" ? "computed for others" : "none"),
     },
   ];
 }
