@@ -4,20 +4,19 @@ import asyncio
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 
 from msgspec import Struct
 
+from heterodyne.assembly.scaling import ScalingParts
 from heterodyne.config.settings import Settings
 from heterodyne.console.access.kept_sessions import KeptSessions
 from heterodyne.console.guard import Guard
 from heterodyne.console.live.feed import LiveFeed
-from heterodyne.console.live.gateway_minute import OtherGateway
 from heterodyne.console.live.service import LiveService
 from heterodyne.console.playground.service import GatewayPlace, Playground
 from heterodyne.console.services import ConsoleServices, Instruments
 from heterodyne.console.sign_in.flow import SignInFlow
-from heterodyne.domain.kv_seen import KvSeen
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.stores.open_store import state_folder
 from heterodyne.supervisor.alerts.watch import AlertWatch
@@ -67,8 +66,7 @@ def build_instruments(
     *,
     access: AdminAccess,
     alerts: AlertWatch | None,
-    others: Callable[[], Sequence[OtherGateway]],
-    kv_elsewhere: Callable[[], Sequence[KvSeen]],
+    scaling: ScalingParts,
 ) -> Instruments:
     """Over the fleet and the stores, which outlive it."""
     live = LiveService(
@@ -78,14 +76,14 @@ def build_instruments(
         problems=lambda: tuple(_problems(stores, publisher.snapshot)),
         limit_unknown=lambda: owner.settings.routing.concurrency_max,
         wall_clock=time.time,
-        others=others,
+        others=scaling.others,
     )
     return Instruments(
         guard=access.guard,
         sign_in=access.sign_in,
         feed=LiveFeed(live),
         playground=Playground(lambda: _place(owner.settings), stores.console_key),
-        services=_services(owner, stores, tenants, kv_elsewhere),
+        services=_services(owner, stores, tenants, scaling),
         gateway_url=gateway_url(began.gateway),
     )
 
@@ -94,7 +92,7 @@ def _services(
     owner: FleetOwner,
     stores: SupervisorStores,
     tenants: TenantUsageReader,
-    kv_elsewhere: Callable[[], Sequence[KvSeen]],
+    scaling: ScalingParts,
 ) -> ConsoleServices:
     """They follow reloads: settings and fleet are asked for anew each time."""
 
@@ -111,7 +109,7 @@ def _services(
             replicas=owner.replicas,
             fleet=owner.page,
             settings=settings,
-            elsewhere=kv_elsewhere,
+            elsewhere=scaling.kv_elsewhere,
         ),
     )
 

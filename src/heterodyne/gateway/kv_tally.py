@@ -6,6 +6,7 @@ from typing import Final
 
 from heterodyne.domain.ended_request import EndedRequest
 from heterodyne.domain.fleet import ReplicaId
+from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.domain.kv_seen import WINDOW_MIN, KvMix
 from heterodyne.gateway.finished import Finished
 from heterodyne.routing.replica_state import ReplicaState
@@ -14,7 +15,11 @@ REPLICAS_MAX: Final = 4096
 MINUTE_S: Final = 60.0
 NOTHING: Final = KvMix()
 
-Sums = dict[str, float]  # by the names of `KvMix`
+NAMES: Final = KvMix.__struct_fields__
+PROMPTS, COMPUTED, OWN = (NAMES.index(name) for name in ("prompts", "computed", "own"))
+PLACES: Final = {origin.value: NAMES.index(origin.value) for origin in KvOrigin}
+
+Sums = list[float]  # in the order of `NAMES`
 
 
 class KvTally:
@@ -30,21 +35,20 @@ class KvTally:
         prompt = ended.prompt_tokens
         if not ended.replica or not prompt:
             return
-        brought, origin = 0.0, ""
+        sums = self._sums(ReplicaId(ended.replica), now_s)
+        if sums is None:
+            return
+        brought = 0.0
         kv = finished.kv
         if kv is not None and kv.plan is not None and kv.tokens:
             # What the replica held already was not moved.
             moved = kv.plan.byte_count / self._token_bytes(kv.plan.forecast.state)
-            brought, origin = min(float(prompt), moved), kv.plan.origin.value
+            brought = min(float(prompt), moved)
+            sums[PLACES[kv.plan.origin.value]] += brought
         own = max(0.0, min(prompt, ended.cached_tokens) - brought)
-        sums = self._sums(ReplicaId(ended.replica), now_s)
-        if sums is None:
-            return
-        sums["prompts"] = sums.get("prompts", 0.0) + 1
-        sums["own"] = sums.get("own", 0.0) + own
-        sums["computed"] = sums.get("computed", 0.0) + prompt - own - brought
-        if origin:
-            sums[origin] = sums.get(origin, 0.0) + brought
+        sums[PROMPTS] += 1
+        sums[OWN] += own
+        sums[COMPUTED] += prompt - own - brought
 
     def mixes(self, now_s: float) -> dict[ReplicaId, KvMix]:
         """Of every replica that has answered lately."""
@@ -53,12 +57,11 @@ class KvTally:
         for minute, by_replica in self._minutes:
             if minute > oldest:
                 for replica, sums in by_replica.items():
-                    known = whole.setdefault(replica, {})
-                    for name, amount in sums.items():
-                        known[name] = known.get(name, 0.0) + amount
-        return {
-            replica: KvMix(**{name: round(amount) for name, amount in sums.items()}) for replica, sums in whole.items()
-        }
+                    known = whole.get(replica)
+                    whole[replica] = (
+                        sums if known is None else [one + other for one, other in zip(known, sums, strict=True)]
+                    )
+        return {replica: KvMix(**dict(zip(NAMES, map(round, sums), strict=True))) for replica, sums in whole.items()}
 
     def _sums(self, replica: ReplicaId, now_s: float) -> Sums | None:
         """None: of more replicas nothing is counted."""
@@ -66,6 +69,7 @@ class KvTally:
         if not self._minutes or self._minutes[-1][0] != minute:
             self._minutes.append((minute, {}))
         by_replica = self._minutes[-1][1]
-        if replica not in by_replica and len(by_replica) >= REPLICAS_MAX:
-            return None
-        return by_replica.setdefault(replica, {})
+        sums = by_replica.get(replica)
+        if sums is None and len(by_replica) < REPLICAS_MAX:
+            sums = by_replica[replica] = [0.0] * len(NAMES)
+        return sums

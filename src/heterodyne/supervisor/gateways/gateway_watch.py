@@ -24,6 +24,7 @@ INTERVAL_S: Final = 0.5
 STALE_S: Final = 3.0  # of a report, and of the store's last answer
 MISSED_S: Final = 60.0  # a gateway that is not heard of for so long is gone
 SENDERS_MAX: Final = 256
+KV_INTERVAL_S: Final = 5.0  # of what is told of KV, which is much and changes slowly
 
 _log = log.get("assembly")
 
@@ -45,6 +46,8 @@ class GatewayWatch:
         self.compose: Callable[[], GatewayReport] = lambda: GatewayReport(gateway=sender)
         self.minute: Callable[[], GatewayMinute] = GatewayMinute
         self.kv: Callable[[], KvSeen | None] = lambda: None
+        self._kv_told: KvSeen | None = None
+        self._kv_told_at_s = -inf
         self._version = 0
         self._body = b""
         self._heard: dict[str, _Heard] = {}
@@ -62,7 +65,7 @@ class GatewayWatch:
 
     async def turn(self) -> None:
         """Once: tell, and hear."""
-        body = encode(structs.replace(self.compose(), minute=self.minute(), kv=self.kv()))
+        body = encode(structs.replace(self.compose(), minute=self.minute(), kv=self._kv_now()))
         if body != self._body:
             self._version, self._body = self._version + 1, body
         call = ReportCall(
@@ -119,6 +122,12 @@ class GatewayWatch:
             self._heard[sender] = _Heard(version, made_at_s, known.report)
         if len(self._heard) > SENDERS_MAX:
             del self._heard[min(self._heard, key=lambda one: (self._heard[one].made_at_s, one))]
+
+    def _kv_now(self) -> KvSeen | None:
+        now_s = self._clock()
+        if now_s >= self._kv_told_at_s + KV_INTERVAL_S:
+            self._kv_told, self._kv_told_at_s = self.kv(), now_s
+        return self._kv_told
 
     async def _withdraw(self) -> None:
         try:
