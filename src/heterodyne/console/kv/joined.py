@@ -5,7 +5,7 @@ is the sum of what each has seen. A link is as fast as who has timed the most tr
 """
 
 from collections.abc import Iterable, Sequence
-from math import isfinite
+from math import isfinite, log
 from typing import Final
 
 from msgspec import structs
@@ -19,10 +19,13 @@ from heterodyne.domain.kv_seen import (
     KvSeen,
     KvStoreSeen,
 )
+from heterodyne.routing.fabric.ledger import OFF_MAX
 
 TOLD_REPLICAS_MAX: Final = 200  # to other gateways
 TOLD_LINKS_MAX: Final = 50
+TOLD_HOLDERS_MAX: Final = 20  # of one prefix
 PREFIXES_MAX: Final = 20
+OFF_LOG_MAX: Final = 1.01 * log(OFF_MAX)  # of one request that was withheld; a little more for rounding
 AMOUNT_MAX: Final = 1e18
 
 
@@ -63,7 +66,12 @@ def joined(reports: Sequence[KvSeen]) -> KvSeen:
 def told(report: KvSeen) -> KvSeen:
     """What other gateways are told: as much as a report bears."""
     replicas = sorted(report.replicas, key=lambda one: (-one.mix.prompts, -one.held_tokens))
-    return structs.replace(report, replicas=tuple(replicas[:TOLD_REPLICAS_MAX]), links=report.links[:TOLD_LINKS_MAX])
+    return structs.replace(
+        report,
+        replicas=tuple(replicas[:TOLD_REPLICAS_MAX]),
+        links=report.links[:TOLD_LINKS_MAX],
+        prefixes=tuple(structs.replace(one, held_by=one.held_by[:TOLD_HOLDERS_MAX]) for one in report.prefixes),
+    )
 
 
 def check_amounts(report: KvSeen) -> None:
@@ -85,7 +93,7 @@ def check_amounts(report: KvSeen) -> None:
         )
     for origin in report.origins.values():
         amounts += (origin.arrived, origin.failed, origin.byte_count, origin.tokens, origin.plain_s, origin.measured_s)
-        amounts += (origin.withheld, abs(origin.usd), abs(origin.off_log))
+        amounts += (origin.withheld, abs(origin.usd), origin.withheld * OFF_LOG_MAX - abs(origin.off_log))
     for store in report.stores.values():
         amounts += structs.astuple(store)
     for prefix in report.prefixes:

@@ -71,7 +71,10 @@ def encode(report: GatewayReport) -> bytes:
         worker: dict(list(models.items())[:MODELS_MAX]) for worker, models in list(report.workers.items())[:WORKERS_MAX]
     }
     busiest = sorted(report.in_flight.items(), key=lambda pair: (-pair[1], pair[0]))[:REPLICAS_MAX]
-    return _encode(structs.replace(report, workers=workers, in_flight=dict(busiest)))
+    report = structs.replace(report, workers=workers, in_flight=dict(busiest))
+    body = _encode(report)
+    # What people look at gives way to what the autoscaler goes by.
+    return body if report.kv is None or len(body) <= REPORT_BYTES_MAX else _encode(structs.replace(report, kv=None))
 
 
 def decode(body: bytes) -> GatewayReport:

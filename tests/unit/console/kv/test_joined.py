@@ -149,6 +149,7 @@ def test_other_gateways_are_told_of_the_busiest_replicas() -> None:
     [
         structs.replace(SEEN, links=(structs.replace(LINK, bytes_per_s=-1.0),)),
         structs.replace(SEEN, origins={"peer": structs.replace(ORIGIN, usd=float("nan"))}),
+        structs.replace(SEEN, origins={"peer": structs.replace(ORIGIN, off_log=1e6)}),
         structs.replace(SEEN, replicas=(structs.replace(REPLICA, held_tokens=10**19),)),
     ],
 )

@@ -82,6 +82,14 @@ async def test_what_a_gateway_knows_of_kv_is_heard_by_others_and_made_anew_now_a
     assert len(made) == 2
 
 
+def test_a_report_that_is_too_large_leaves_out_what_is_only_looked_at() -> None:
+    store = KvStoreSeen(byte_count=5.0, pinned_bytes=0.0, blocks=1, files=0, file_bytes=0)
+    seen = KvSeen(stores={f"{number:04}" + "s" * 300: store for number in range(1000)})
+    report = GatewayReport(gateway="one", in_flight={ReplicaId("chat-0"): 2}, kv=seen)
+    heard = gateway_report.decode(gateway_report.encode(report))
+    assert (heard.in_flight, heard.kv) == (report.in_flight, None)
+
+
 async def test_a_store_that_is_away_is_told_and_costs_what_was_heard() -> None:
     world = World()
     assert world.one.apart_s() > STALE_S, "it has never answered"
