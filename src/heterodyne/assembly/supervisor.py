@@ -11,6 +11,7 @@ from heterodyne.assembly.abuse import build_abuse
 from heterodyne.assembly.batches import batch_clerk
 from heterodyne.assembly.console import AdminAccess, build_instruments
 from heterodyne.assembly.fleet import answer_keda
+from heterodyne.assembly.gateways import build_gateways
 from heterodyne.assembly.policies import PolicyParts, build_policies
 from heterodyne.assembly.registry import build_registry
 from heterodyne.assembly.rollouts import build_rollouts
@@ -114,7 +115,8 @@ async def run_supervisor(
     alerts = _try_alerts(owner, stores, tenants, drifts, run_dir, abuse=abuse, certificates=certificates)
     rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
     policies = build_policies(owner, stores.policies, run_dir)
-    scaling = build_scaling(owner, stores)
+    gateways = build_gateways(owner, stores)
+    scaling = build_scaling(owner, stores, gateways)
     parts = build_store_parts(
         stores,
         owner,
@@ -138,6 +140,7 @@ async def run_supervisor(
         "drift": drifts.run,
         "abuse": abuse.run,
         "certificates": certificates.run,
+        **gateways.loops,
         **scaling.loops,
         "discovery": owner.discovery.run,
         "keda": lambda: answer_keda(owner),

@@ -111,6 +111,7 @@ class SignalMaker:
                 CertificateSignals(setting=one.setting, ends_at=one.ends_at) for one in self._certificates()
             ),
             discoveries=tuple(DiscoverySignals(pool=one.pool, heard_at=one.heard_at) for one in self._discoveries()),
+            settings_apart=None if page is None else page.settings.apart,
             reports_away=None if counted is None else counted.reports_away,
             guard_failures=None if counted is None else grown(_GUARDS),
             worker_restarts=None if page is None else grown(_WORKERS),

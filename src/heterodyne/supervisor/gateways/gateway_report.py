@@ -20,6 +20,7 @@ WORKERS_MAX = 256
 MODELS_MAX = 64  # of one worker, that grow and shrink
 REPLICAS_MAX = 3000
 AMOUNT_MAX = 1e15
+NAME_CHARS_MAX = 300
 
 Workers = dict[str, "dict[str, ModelDemand]"]
 
@@ -56,6 +57,7 @@ class GatewayReport(Struct, frozen=True, kw_only=True):
     told: dict[PoolName, int] = {}  # by the leader, what other scalers are to be told
     pauses: dict[str, Pause] = {}
     minute: GatewayMinute = GatewayMinute()  # for the consoles of all
+    settings: str = ""  # the version it works by; "": it is of a version of Heterodyne that tells none
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -76,6 +78,8 @@ def decode(body: bytes) -> GatewayReport:
     if len(body) > REPORT_BYTES_MAX:
         raise ValueError(f"a report of {len(body)} bytes; {REPORT_BYTES_MAX} are the most")
     report = _decode(body)
+    if len(report.gateway) > NAME_CHARS_MAX or len(report.settings) > NAME_CHARS_MAX:
+        raise ValueError("a name that no gateway has")
     minute = report.minute
     amounts = [
         minute.in_flight,
