@@ -19,7 +19,6 @@ from typing import Final
 from msgspec import Struct, structs
 
 TAKE_S: Final = 15.0  # from the decision; a gateway that is silent for so long is away, and takes it when it is back
-MEMBERS_MAX: Final = 256
 PROBLEM_CHARS_MAX: Final = 2000
 
 

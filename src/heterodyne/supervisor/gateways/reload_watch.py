@@ -192,6 +192,8 @@ class ReloadWatch:
                 gateways=tuple(sorted(state.members[one] for one in state.taken)),
                 note=". ".join((*filter(None, (state.problem,)), *missed)),
             )
+        if state.phase is ReloadPhase.REFUSED:
+            metrics.reloads.add(("differs",))
         problem = state.problem if state.number == number else "Another reload came after it."
         raise ChangeRefused(f"No gateway works by the new settings. {problem}")
 
