@@ -26,7 +26,8 @@ from tests.support.threads import in_thread
 
 GATEWAYS = 4
 DEADLINE_S = 60.0
-PREPARE_S = 4.0  # fleet.reload_timeout_s
+PREPARE_S = 60.0  # fleet.reload_timeout_s
+SHORT_S = 6.0  # the same, for one that nobody answers
 
 
 class Together:
@@ -45,20 +46,27 @@ class Together:
             serve.wait_ready()
         self.wait(lambda: all(len(self.page(n)["settings"]["others"]) == GATEWAYS - 1 for n in range(GATEWAYS)))
 
-    def file(self, price: float, more: str = "") -> str:
+    def file(self, price: float, more: str = "", *, prepare_s: float = PREPARE_S) -> str:
         """The settings of all of them."""
         return "\n".join(
             (
                 f'[stores]\nurl = "{self._database}"\nfleet_url = "{self.redis.url}"',
-                f"[fleet]\nreload_timeout_s = {PREPARE_S}",
+                f"[fleet]\nreload_timeout_s = {prepare_s}",
                 f'[pools.pool]\nmodel = "{MODEL}"\nurls = ["{self.engine.url}"]\nprice_usd_per_hour = {price}',
                 more,
             )
         )
 
-    def write(self, price: float, more: str = "", *, at: tuple[int, ...] = tuple(range(GATEWAYS))) -> None:
+    def write(
+        self,
+        price: float,
+        more: str = "",
+        *,
+        at: tuple[int, ...] = tuple(range(GATEWAYS)),
+        prepare_s: float = PREPARE_S,
+    ) -> None:
         for number in at:
-            self.serves[number].config_file.write_text(self.file(price, more))
+            self.serves[number].config_file.write_text(self.file(price, more, prepare_s=prepare_s))
 
     def reload(self, at: int, *words: str) -> Result:
         return CliRunner().invoke(cli, ["fleet", "reload", *words, "--url", self.serves[at].admin_url])
@@ -72,6 +80,19 @@ class Together:
         yield results
         thread.join(DEADLINE_S)
         assert not thread.is_alive()
+
+    @contextmanager
+    def slow_to_read(self, at: int) -> Iterator[Callable[[], object]]:
+        """Whoever reads the file waits until it is called."""
+        path = self.serves[at].config_file
+        text = path.read_text()
+        path.unlink()
+        os.mkfifo(path)
+        try:
+            yield lambda: path.write_text(text)
+        finally:
+            path.unlink()
+            path.write_text(text)
 
     def name(self, at: int) -> str:
         return f"{socket.gethostname()}:{self.serves[at].url.rpartition(':')[2]}"
@@ -171,26 +192,25 @@ def test_one_whose_worker_hangs_cannot_take_it_and_all_go_back(together: Togethe
 
 
 def test_a_second_reload_meanwhile_is_refused_by_the_name_of_the_first(together: Together) -> None:
-    together.write(5.0)
-    with together.reloading(0) as first:
-        with together.stopped(together.serves[3].process.pid):
-            together.wait(lambda: bool(together.page(1)["settings"]["under_way"]) or bool(first))
-            second = together.reload(1)
-        assert second.exit_code == 1
-        assert f"of {together.name(0)}, is under way" in second.stderr
+    together.write(5.0, prepare_s=SHORT_S)
+    with together.slow_to_read(3) as go_on, together.reloading(0) as first:
+        together.wait(lambda: bool(together.page(1)["settings"]["under_way"]))
+        second = together.reload(1)
+        go_on()
+    assert second.exit_code == 1
+    assert f"of {together.name(0)}, is under way" in second.stderr
     assert first[0].exit_code == 0, first[0].output
     assert together.prices() == {5.0}
 
 
 def test_one_that_is_killed_between_the_phases_is_named_and_nobody_takes_it(together: Together) -> None:
     together.write(6.0)
-    name, pid = together.name(3), together.serves[3].process.pid
-    with together.reloading(0) as refused:
-        os.kill(pid, signal.SIGSTOP)
-        together.wait(lambda: bool(together.page(1)["settings"]["under_way"]) or bool(refused))
+    name = together.name(3)
+    with together.slow_to_read(3), together.reloading(0) as refused:
+        together.wait(lambda: bool(together.page(1)["settings"]["under_way"]))
         together.kill(3)
     assert refused[0].exit_code == 1
-    assert f"{name} did not answer within {PREPARE_S:g} s" in refused[0].stderr
+    assert f"{name} did not answer within {SHORT_S:g} s" in refused[0].stderr
     assert together.prices(0, 1, 2) == {5.0}
     together.start_again(3)  # by the new file, which nobody has agreed on
     assert together.prices(3) == {6.0}
