@@ -150,7 +150,7 @@ async def run_supervisor(
     admin = None
     if access is not None:
         instruments = build_instruments(
-            settings, owner, stores, parts.publisher, tenants, access=access, alerts=alerts, others=scaling.others
+            settings, owner, stores, parts.publisher, tenants, access=access, alerts=alerts, scaling=scaling
         )
         loops["live"] = instruments.feed.run
         app = admin_app(settings.console, owner, parts.services, instruments)

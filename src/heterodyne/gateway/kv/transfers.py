@@ -73,7 +73,7 @@ class KvTransfers:
         self._asker = asker
         self._limit = limit
         self._health = health
-        self._files = files
+        self.files = files  # by store
         self._clock = clock
         self._room = room
         self._books: dict[ReplicaId, SlotBook] = {}
@@ -84,7 +84,7 @@ class KvTransfers:
 
     async def run(self) -> None:
         """Until cancelled."""
-        for name, files in self._files.items():
+        for name, files in self.files.items():
             try:
                 await files.open()
             except OSError as error:
@@ -166,7 +166,7 @@ class KvTransfers:
         use.task.add_done_callback(self._ended)
 
     def answered(self, use: KvUse, book: SlotBook, slot: int) -> None:
-        files, transfer = self._files.get(use.wire.replica.kv_store), FILES.get(use.wire.replica.kv_transfer)
+        files, transfer = self.files.get(use.wire.replica.kv_store), FILES.get(use.wire.replica.kv_transfer)
         if self._group is None or files is None or transfer is None:
             return
         mover, held = SlotMover(self._asker, transfer, files), HeldSlot(slot, use.request.chain.hashes)
@@ -265,7 +265,7 @@ class KvTransfers:
         return _Work(self._limit, self._health.of(source.replica_id), source.replica_id, self._clock)
 
     def _files_of(self, wire: ReplicaWire) -> SlotFiles:
-        files = self._files.get(wire.replica.kv_store)
+        files = self.files.get(wire.replica.kv_store)
         if files is None:
             raise KvFailure(KvOutcome.MISMATCHED, "The replica's pool names no folder that slots are saved to.")
         return files
