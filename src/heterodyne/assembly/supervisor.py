@@ -115,16 +115,8 @@ async def run_supervisor(
     abuse = build_abuse(owner, stores, run_dir)
     gateways = build_gateways(owner, stores)
     scaling = build_scaling(owner, stores, gateways)
-    alerts = _try_alerts(
-        owner,
-        stores,
-        tenants,
-        drifts,
-        run_dir,
-        abuse=abuse,
-        certificates=certificates,
-        autoscaler=scaling.autoscaler,
-    )
+    watches = AlertWatches(drifts=drifts, abuse=abuse, certificates=certificates, autoscaler=scaling.autoscaler)
+    alerts = _try_alerts(owner, stores, tenants, run_dir, watches)
     rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
     policies = build_policies(owner, stores.policies, run_dir)
     parts = build_store_parts(
@@ -183,16 +175,21 @@ def _admin_port(settings: Settings, access: AdminAccess, app: Starlette, instrum
     )
 
 
+class AlertWatches(Struct, frozen=True, kw_only=True, eq=False):
+    """What alerts are judged by, beside the fleet and the stores."""
+
+    drifts: DriftWatch
+    abuse: AbuseWatch
+    certificates: CertificateWatch
+    autoscaler: Autoscaler
+
+
 def _try_alerts(
     owner: FleetOwner,
     stores: SupervisorStores,
     tenants: TenantUsageReader,
-    drifts: DriftWatch,
     run_dir: Path,
-    *,
-    abuse: AbuseWatch,
-    certificates: CertificateWatch,
-    autoscaler: Autoscaler,
+    watches: AlertWatches,
 ) -> AlertWatch | None:
     """Thresholds follow reloads; None where alerts are off."""
     if not owner.settings.alerts.is_on:
@@ -208,11 +205,11 @@ def _try_alerts(
         books=stores.collecting,
         audit=stores.auditing,
         limits=limits,
-        drifts=drifts.snapshot,
-        abuse=abuse.signals,
-        certificates=certificates.snapshot,
+        drifts=watches.drifts.snapshot,
+        abuse=watches.abuse.signals,
+        certificates=watches.certificates.snapshot,
         discoveries=owner.discovery.snapshot,
-        scaling=lambda: autoscaler.page(None, 0),
+        scaling=lambda: watches.autoscaler.page(None, 0),
     )
     return AlertWatch(lambda: owner.settings.alerts, maker, run_dir)
 

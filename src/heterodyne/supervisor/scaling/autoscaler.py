@@ -34,7 +34,7 @@ from heterodyne.supervisor.scaling.observer import Elsewhere, ModelObserver
 from heterodyne.supervisor.scaling.rules import scaled_pools, scaling_rules
 from heterodyne.supervisor.scaling.scaled_fleet import ScaledFleet
 from heterodyne.supervisor.scaling.shared import SharedScaling
-from heterodyne.supervisor.scaling.shortage import Obstacle, Standing, short_of
+from heterodyne.supervisor.scaling.shortage import Hindrance, Standing, short_of
 from heterodyne.telemetry import log
 
 TICK_S = 0.25  # between two looks at whether a request is held
@@ -199,24 +199,24 @@ class Autoscaler:
 
     def _why_idle(self, model: str, settings: Settings, now_s: float, kind: ActionKind) -> str:
         """Why a step is not carried out; empty: it is."""
-        obstacle = self._obstacle(model, settings, now_s)
-        if obstacle is not None:
-            return obstacle.because
+        hindrance = self._hindrance(model, settings, now_s)
+        if hindrance is not None:
+            return hindrance.because
         is_kept = kind is ActionKind.DRAIN and self._shared.is_shared(scaled_pools(settings).get(model, ()))
         return self._shared.why_kept() if is_kept else ""
 
-    def _obstacle(self, model: str, settings: Settings, now_s: float) -> Obstacle | None:
+    def _hindrance(self, model: str, settings: Settings, now_s: float) -> Hindrance | None:
         """None: steps are carried out."""
         if settings.autoscaling.mode != ACT:
-            return Obstacle(cause=ShortCause.MODE, because=f'autoscaling.mode is "{settings.autoscaling.mode}"')
+            return Hindrance(cause=ShortCause.MODE, because=f'autoscaling.mode is "{settings.autoscaling.mode}"')
         if model in self._memory.paused:
-            return Obstacle(cause=ShortCause.PAUSED, because="an operator has paused it")
+            return Hindrance(cause=ShortCause.PAUSED, because="an operator has paused it")
         until_s, whom = self._yields.get(model, (0.0, ""))
         if now_s < until_s:
-            return Obstacle(cause=ShortCause.OTHER_SCALER, because=whom)
+            return Hindrance(cause=ShortCause.OTHER_SCALER, because=whom)
         is_shared = self._shared.is_shared(scaled_pools(settings).get(model, ()))
         why_idle = self._shared.why_idle() if is_shared else ""
-        return Obstacle(cause=ShortCause.GATEWAY, because=why_idle) if why_idle else None
+        return Hindrance(cause=ShortCause.GATEWAY, because=why_idle) if why_idle else None
 
     def _note_away(self, pools: Iterable[PoolName], now_s: float) -> None:
         """Since when the drivers that do not answer have not."""
@@ -277,7 +277,7 @@ class Autoscaler:
                 decision=decision,
                 pools=pools,
                 said={name: table.maximum for name, table in scaled_pools(settings).get(model, {}).items()},
-                obstacle=self._obstacle(model, settings, now_s),
+                hindrance=self._hindrance(model, settings, now_s),
                 refusals=tuple(one.outcome for one in self._said.get(model, ()) if one.outcome),
             ),
             speed=latest.speed,

@@ -17,7 +17,7 @@ MENDS = {
 }
 
 
-class Obstacle(Struct, frozen=True, kw_only=True):
+class Hindrance(Struct, frozen=True, kw_only=True):
     """Why steps are not carried out."""
 
     cause: ShortCause
@@ -32,7 +32,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     decision: ScalingDecision
     pools: tuple[PoolNowRow, ...]
     said: Mapping[PoolName, int]  # `maximum` of each pool in the settings; a driver may allow less
-    obstacle: Obstacle | None = None
+    hindrance: Hindrance | None = None
     refusals: tuple[str, ...] = ()  # what drivers said to the last steps
 
 
@@ -50,10 +50,10 @@ def short_of(at: Standing, *, speed: float = 1.0) -> ShortRow | None:
 
 
 def _why(at: Standing) -> tuple[ShortCause, str, str]:
-    obstacle = at.obstacle
-    if obstacle is not None:
+    hindrance = at.hindrance
+    if hindrance is not None:
         resume = f"`heterodyne scale resume {at.model}`"
-        return obstacle.cause, obstacle.because, MENDS.get(obstacle.cause, resume)
+        return hindrance.cause, hindrance.because, MENDS.get(hindrance.cause, resume)
     counts = {one.pool: one.ready + one.warming for one in at.pools}
     rooms = [one for one in at.rules.pools if counts[one.pool] < one.maximum]
     if not rooms:
