@@ -80,7 +80,7 @@ def _note_health(fleet_health: FleetHealthSnapshot, fleet: FleetSnapshot) -> Non
 
 def _note_routing(router: Router, fleet: FleetSnapshot) -> None:
     """A pool of which nothing has been heard has no error yet."""
-    metrics.prefix_entries.set((), router.prefix_entries)
+    metrics.prefix_entries.set((), router.index.entries)
     trusts = router.trusts()
     for replica in fleet.replicas:
         metrics.prefix_trust.set((replica.pool, replica.id), trusts[replica.id])

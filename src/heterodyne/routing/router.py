@@ -264,11 +264,6 @@ class Router:
         return self._index
 
     @property
-    def prefix_entries(self) -> int:
-        """Blocks in the prefix index, counted once for every replica that holds them."""
-        return self._index.entries
-
-    @property
     def gossip_dropped(self) -> int:
         """Prompts that other workers do not know of, as their messages were not taken in time."""
         return 0 if self._gossip is None else self._gossip.dropped

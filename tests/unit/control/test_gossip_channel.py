@@ -104,7 +104,7 @@ async def test_what_is_no_message_is_counted_and_dropped(tmp_path: Path, message
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stranger:
             stranger.sendto(message, str(tmp_path / f"worker-0{SUFFIX}"))
         await until(lambda: metrics.gossip_dropped.cell(("malformed",))[0] == before + 1)
-    assert router.prefix_entries == 0
+    assert router.index.entries == 0
 
 
 async def test_a_worker_that_does_not_listen_costs_messages_and_no_time(tmp_path: Path) -> None:
