@@ -232,6 +232,7 @@ class ModelRouter:
             self.picker.on_start(request, state, now_s)
         if not request.chain.hashes:
             return 0
+        self._fabric.conversations.note(request.model, request.chain, now_s)
         if self._gossip is not None:
             self._gossip.note(state.key, request.chain)
         return self._index.insert(state.place, request.chain)

@@ -7,6 +7,7 @@ from typing import Final, final
 from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.routing.fabric.ledger import KvLedger
 from heterodyne.routing.kv.chain import Chain
+from heterodyne.routing.kv.conversations import Conversations
 from heterodyne.routing.kv.held import KvTier
 from heterodyne.routing.kv.index import PrefixIndex
 from heterodyne.routing.kv.links import HOST_END, KvLink, KvLinks, store_end
@@ -41,6 +42,7 @@ class KvFabric:
         "_priors",
         "_stores",
         "_token_bytes",
+        "conversations",
         "ledger",
         "links",
         "stores",
@@ -54,6 +56,7 @@ class KvFabric:
         self._priors: dict[str, float] = {}  # bytes per second of each pool's link
         self._token_bytes: dict[str, float] = {}  # as transfers have shown, by layout
         self._moving: dict[str, float] = {}  # bytes under way, by the replica or store that sends them
+        self.conversations = Conversations()
         self.ledger = KvLedger()
         self.links = KvLinks(self._prior)
         self.take(stores)
