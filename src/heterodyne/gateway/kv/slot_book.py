@@ -34,6 +34,11 @@ class SlotBook:
         self._untracked = 0  # requests on slots of the engine's own choice
 
     @property
+    def slots(self) -> int:
+        """All that it has."""
+        return len(self._held)
+
+    @property
     def busy(self) -> int:
         """Slots that are taken."""
         return len(self._busy)

@@ -70,7 +70,7 @@ class KvTransfers:
         room: Callable[[], int],
     ) -> None:
         self._fleet = fleet
-        self._asker = asker
+        self.asker = asker
         self._limit = limit
         self._health = health
         self._files = files
@@ -97,7 +97,7 @@ class KvTransfers:
                 finally:
                     self._group = None  # from here on nothing is begun
         finally:
-            await self._asker.close()
+            await self.asker.close()
 
     def publish(self, snapshot: FleetSnapshot) -> None:
         """A newer fleet: what is in slots of replicas that stay is kept."""
@@ -169,7 +169,7 @@ class KvTransfers:
         files, transfer = self._files.get(use.wire.replica.kv_store), FILES.get(use.wire.replica.kv_transfer)
         if self._group is None or files is None or transfer is None:
             return
-        mover, held = SlotMover(self._asker, transfer, files), HeldSlot(slot, use.request.chain.hashes)
+        mover, held = SlotMover(self.asker, transfer, files), HeldSlot(slot, use.request.chain.hashes)
         self._keeper.answered(self._group, mover, use.wire, book, held=held, tenant=use.request.tenant)
 
     def settled(self, use: KvUse, outcome: KvOutcome) -> None:
@@ -215,14 +215,14 @@ class KvTransfers:
         assert plan is not None
         word = wire.replica.kv_transfer
         if word in FILES and plan.origin is not KvOrigin.HOST:
-            return await self._move_slot(use, plan, SlotMover(self._asker, FILES[word], self._files_of(wire)))
+            return await self._move_slot(use, plan, SlotMover(self.asker, FILES[word], self.files_of(wire)))
         if plan.source is None or word in IMPLICIT:
             return Brought(use.call, is_fetched_later=True)  # the engine finds it by itself
         source = self._fleet.wire(plan.source.replica_id)
         check_alike(source.replica, wire.replica)
         if word in SEQUENTIAL:
             with self._work_on(source):
-                return await hand_over(self._asker, SEQUENTIAL[word], source, use, self._clock)
+                return await hand_over(self.asker, SEQUENTIAL[word], source, use, self._clock)
         return self._meet(use, source)
 
     async def _move_slot(self, use: KvUse, plan: KvPlan, mover: SlotMover) -> Brought:
@@ -230,7 +230,7 @@ class KvTransfers:
         if use.slot is None:
             raise KvFailure(KvOutcome.CROWDED, "No slot of the replica is free.")
         if plan.source is None:
-            file = await mover.from_folder(wire.replica.kv_layout, request.tenant, hashes)
+            file, _ = await mover.from_folder(wire.replica.kv_layout, request.tenant, hashes)
         else:
             source = self._fleet.wire(plan.source.replica_id)
             check_alike(source.replica, wire.replica)
@@ -249,7 +249,7 @@ class KvTransfers:
         work = self._work_on(source)
         work.__enter__()
         brought = meet(
-            self._asker,
+            self.asker,
             PAIRED[use.wire.replica.kv_transfer],
             source,
             use,
@@ -264,7 +264,8 @@ class KvTransfers:
     def _work_on(self, source: ReplicaWire) -> "_Work":
         return _Work(self._limit, self._health.of(source.replica_id), source.replica_id, self._clock)
 
-    def _files_of(self, wire: ReplicaWire) -> SlotFiles:
+    def files_of(self, wire: ReplicaWire) -> SlotFiles:
+        """The folder that its slots are saved to."""
         files = self._files.get(wire.replica.kv_store)
         if files is None:
             raise KvFailure(KvOutcome.MISMATCHED, "The replica's pool names no folder that slots are saved to.")
@@ -276,18 +277,24 @@ class KvTransfers:
         if self._group is None or now_s < self._asked_slots_at_s.get(replica.id, -SLOTS_RETRY_S) + SLOTS_RETRY_S:
             return
         self._asked_slots_at_s[replica.id] = now_s
-        self._group.create_task(self._count_slots(replica), name=f"slots of {replica.id}")
+        self._group.create_task(self._try_count_slots(replica), name=f"slots of {replica.id}")
 
-    async def _count_slots(self, replica: Replica) -> None:
-        transfer = FILES[replica.kv_transfer]
-        order = ControlCall("GET", transfer.slots_path)
+    async def _try_count_slots(self, replica: Replica) -> None:
         try:
-            page = await self._asker.order(self._fleet.wire(replica.id), order, timeout_s=SLOTS_TIMEOUT_S)
-            slots = transfer.read_slots(page.status, page.body)
+            await self.count_slots(replica)
         except (EngineError, LookupError) as error:
             _log.warning("kv_slots_unknown", replica=replica.id, error=str(error))
-            return
-        self._books.setdefault(replica.id, SlotBook(slots))
+
+    async def count_slots(self, replica: Replica) -> SlotBook:
+        """Those of a replica of the fleet, which is asked how many it has where that is not known; raises an
+        EngineError."""
+        if (book := self._books.get(replica.id)) is not None:
+            return book
+        transfer = FILES[replica.kv_transfer]
+        order = ControlCall("GET", transfer.slots_path)
+        page = await self.asker.order(self._fleet.wire(replica.id), order, timeout_s=SLOTS_TIMEOUT_S)
+        slots = transfer.read_slots(page.status, page.body)
+        return self._books.setdefault(replica.id, SlotBook(slots))
 
 
 class _Work:

@@ -5,6 +5,7 @@ nothing here is asked on the way of a request; what many begin with is worked ou
 """
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 from typing import Final, final
 
@@ -82,16 +83,24 @@ class Conversations:
 
     def hottest(self, model: str, count: int, now_s: float) -> list[HotPrefix]:
         """The prefixes that would have saved most tokens lately, given that those before them are there, too."""
-        weights: dict[int, float] = {}
-        known = [one for one in reversed(self._by_tail.values()) if one.model == model]
-        for one in known:
-            weight = one.wants * _left(now_s - one.wanted_s)
-            for block in one.chain.hashes:
-                weights[block] = weights.get(block, 0.0) + weight
-        found: dict[int, HotPrefix] = {}
-        for one in known:
-            _branches(one.chain, weights, found)
-        return _greedy(found, count)
+        return hottest_of(self.of(model), count, now_s)
+
+    def of(self, model: str) -> list[KvConversation]:
+        """Those of the model, the latest first. None of them changes later."""
+        return [one for one in reversed(self._by_tail.values()) if one.model == model]
+
+
+def hottest_of(known: Sequence[KvConversation], count: int, now_s: float) -> list[HotPrefix]:
+    """The same of these, for whoever has another thread to work it out in: of many long ones it takes long."""
+    weights: dict[int, float] = {}
+    for one in known:
+        weight = one.wants * _left(now_s - one.wanted_s)
+        for block in one.chain.hashes:
+            weights[block] = weights.get(block, 0.0) + weight
+    found: dict[int, HotPrefix] = {}
+    for one in known:
+        _branches(one.chain, weights, found)
+    return _greedy(found, count)
 
 
 def _greedy(found: dict[int, HotPrefix], count: int) -> list[HotPrefix]:
