@@ -245,12 +245,15 @@ async def smokes_and_fails(call: EngineCall) -> None:
 
 
 def ask_until(serve: ServeProcess, is_so: Callable[[], bool], what: str) -> set[str]:
-    """Users go on asking meanwhile; which pools answered them."""
+    """Users go on asking meanwhile; which pools answered them until then."""
     numbers, pools = count(), set[str]()
 
     def asked() -> bool:
-        pools.add(Conversation(serve, next(numbers)).ask())
-        return is_so()
+        pool = Conversation(serve, next(numbers)).ask()
+        if is_so():
+            return True
+        pools.add(pool)
+        return False
 
     until(asked, what, within_s=60.0)
     return pools

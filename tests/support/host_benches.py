@@ -133,6 +133,8 @@ async def hosts_bench(
     finally:
         running.cancel()
         await asyncio.wait((running,))
+    with suppress(asyncio.CancelledError):
+        running.result()  # it has not failed
 
 
 async def failure(bench: DriverBench) -> str:

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from heterodyne.concurrency.deadline import deadline
+from heterodyne.concurrency.feed import feed
 from heterodyne.telemetry import log
 
 BACKOFF_FIRST_S = 0.25
@@ -116,8 +117,7 @@ class SupervisedProcess:
         assert process.stdout is not None
         # A child that died before reading its order is reported by its exit below.
         with contextlib.suppress(ConnectionError):
-            process.stdin.write(self._order + b"\n")
-            await process.stdin.drain()
+            await feed(process.stdin, self._order + b"\n")
         try:
             async with deadline(self._start_timeout_s):
                 self.answer = await process.stdout.readline()

@@ -49,7 +49,7 @@ class ScriptedSsh:
         for file in self._folder.glob("homes/*/*/*/pid"):
             try:
                 os.killpg(int(file.read_text()), signal.SIGKILL)
-            except (ProcessLookupError, ValueError):
+            except (ProcessLookupError, FileNotFoundError, ValueError):  # it ends by itself meanwhile
                 continue
         shutil.rmtree(self._folder, ignore_errors=True)
 

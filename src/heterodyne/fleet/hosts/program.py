@@ -33,15 +33,18 @@ class Ran(Struct, frozen=True, kw_only=True):
 
 async def run_program(words: Sequence[str], timeout_s: float, *, text: str = "") -> Ran:
     """Raises `DriverUnavailable` where it cannot be run, or does not end in time; `text` is its standard input."""
-    # What an `ssh` leaves in the background for the next one keeps its standard error open: no pipe, to wait for.
-    with tempfile.TemporaryFile() as errors:
+    # What an `ssh` leaves in the background for the next one keeps its standard error open: no pipe, to wait for. Its
+    # input is none, either: a program that ends before it has read that closes it, and a loop's write would raise.
+    with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as given:
+        given.write(text.encode())
+        given.seek(0)
         try:
-            process = await _begin(words, errors)
+            process = await _begin(words, given, errors)
         except OSError as error:
             raise DriverUnavailable(f"{words[0]}: {error.strerror}") from error
         try:
             async with deadline(timeout_s):
-                output, _ = await process.communicate(text.encode())
+                output, _ = await process.communicate()
         except TimeoutError as error:
             raise DriverUnavailable(f"{words[0]}: no answer within {timeout_s:.0f} s") from error
         finally:
@@ -53,12 +56,12 @@ async def run_program(words: Sequence[str], timeout_s: float, *, text: str = "")
     return Ran(code=process.returncode, output=output[:SAID_BYTES_MAX].decode(errors="replace"), error=said)
 
 
-async def _begin(words: Sequence[str], errors: IO[bytes]) -> asyncio.subprocess.Process:
+async def _begin(words: Sequence[str], given: IO[bytes], errors: IO[bytes]) -> asyncio.subprocess.Process:
     """Who is cancelled meanwhile ends what has just begun."""
     beginning = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
             *words,
-            stdin=asyncio.subprocess.PIPE,
+            stdin=given,
             stdout=asyncio.subprocess.PIPE,
             stderr=errors,
             start_new_session=True,  # a Ctrl-C at the terminal is for the parent

@@ -48,10 +48,11 @@ class SshPlatform:
     async def find(self, pool: PlacedPool) -> tuple[CommandReplica, ...]:
         """Ask every host of the pool; one that does not answer is left out, unless none does."""
         hosts = tuple(pool.settings.ssh_hosts)
-        found = await asyncio.gather(*(self._find(pool, host) for host in hosts))
+        async with asyncio.TaskGroup() as group:  # which, cancelled, waits until every `ssh` is gone
+            asked = [group.create_task(self._find(pool, host), name=f"find {host}") for host in hosts]
         if hosts and all((pool.name, host) in self._problems for host in hosts):
             raise DriverUnavailable("; ".join(self._problems[pool.name, host] for host in hosts))
-        return tuple(one for of_host in found for one in of_host)
+        return tuple(one for of_host in asked for one in of_host.result())
 
     async def start(self, pool: PlacedPool) -> CommandReplica:
         """On the host that has most places left, on its first free port."""

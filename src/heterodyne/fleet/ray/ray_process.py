@@ -8,6 +8,7 @@ import sys
 import msgspec
 
 from heterodyne.concurrency.deadline import deadline
+from heterodyne.concurrency.feed import feed
 from heterodyne.domain.errors import DriverUnavailable
 from heterodyne.fleet.ray.messages import RayAnswer, RayCall, RayOrder
 
@@ -84,9 +85,10 @@ class RayProcess:
         assert process is not None
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(line + b"\n")
-        await process.stdin.drain()
-        said = await process.stdout.readline()
+        said = b""
+        with contextlib.suppress(ConnectionError):
+            await feed(process.stdin, line + b"\n")
+            said = await process.stdout.readline()
         if not said:
             raise DriverUnavailable(f"{self._order.address}: the process that speaks with it has ended")
         answer = msgspec.json.decode(said, type=RayAnswer)

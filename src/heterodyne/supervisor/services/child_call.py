@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from heterodyne.concurrency.deadline import deadline
+from heterodyne.concurrency.feed import feed
 from heterodyne.domain.errors import (
     DeadlineExceeded,
     HeterodyneError,
@@ -62,13 +63,12 @@ async def _exchange(process: asyncio.subprocess.Process, line: bytes) -> bytes:
     assert process.stdout is not None
     output = bytearray()
     try:
-        process.stdin.write(line)
-        await process.stdin.drain()
+        await feed(process.stdin, line)
         while piece := await process.stdout.read(READ_BYTES):
             output += piece
             if len(output) > ANSWER_BYTES_MAX:
                 raise InternalError(f"The answer is longer than {ANSWER_BYTES_MAX} bytes.")
-    except (BrokenPipeError, ConnectionResetError) as error:
+    except ConnectionError as error:
         raise InternalError("The process that works it out has died; the log may say why.") from error
     return bytes(output)
 
