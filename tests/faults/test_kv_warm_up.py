@@ -1,24 +1,22 @@
 """A new replica is given the hottest prompts before it takes traffic, for a bounded time, whatever it does."""
 
-import asyncio
 import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from heterodyne.domain.fleet import Health, ReplicaId
-from heterodyne.emulator.faults import Faults
 from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.physics.engine_kind import EngineKind
+from tests.faults.warm_up_rows import SYSTEMS, WARM_UP_BOUND_S, WARM_UP_FAULTS, run_warm_up_row, slow
 from tests.support.emulators import order
 from tests.support.growing_fleets import NEW, SEA, GrowingFleet, computed, growing_fleet, prompted, warmed
 
-SYSTEMS = tuple(f"{number}: {SEA}" for number in range(8))
 OLD = ReplicaId("pool-0")
 FIRST = 50
-BOUND_S = 1.0
 SLACK_S = 5.0  # looks, and a slow machine
 IN_TURN: dict[str, Any] = {"model": {"policy": "round-robin"}, "routing": {"slow_start_s": 0.001}}
-SLOW = Faults(slowdown=1000)  # a prompt takes about as long as the bound, and health says nothing of it
 
 
 async def talk(fleet: GrowingFleet, times: int = 2, length: int = 1) -> None:
@@ -65,54 +63,20 @@ async def test_the_index_knows_what_a_new_replica_holds() -> None:
         assert all(router._index.matches(one.chain).tokens(state.place) == one.tokens for one in hottest)
 
 
-async def test_it_takes_no_traffic_meanwhile_and_may_be_removed() -> None:
+async def test_it_takes_no_traffic_meanwhile() -> None:
     async with growing_fleet(pool={"kv_warm_up_s": 60.0}) as fleet:
         await talk(fleet, times=1)
-        new = fleet.engines[1]
-        new.engine.set_faults(SLOW)
-        fleet.apply(2)
-        await fleet.rig.wait(lambda: bool(new.engine.machine.running))
+        await slow(fleet)
         for _ in range(5):
-            assert (await fleet.ask(SEA)).headers["x-heterodyne-replica"] == "pool-0"
+            assert (await fleet.ask(SEA)).headers["x-heterodyne-replica"] == OLD
         assert fleet.health() is Health.STARTING
-        fleet.apply(1)
-        await fleet.rig.wait(lambda: not new.engine.machine.running)  # whoever asked has left
-        await fleet.rig.wait(lambda: not any(task.get_name() == f"watch {NEW}" for task in asyncio.all_tasks()))
-        assert (await fleet.ask(SEA)).headers["x-heterodyne-replica"] == "pool-0"
 
 
-async def test_one_that_is_slow_is_given_work_when_its_time_is_over() -> None:
-    async with growing_fleet(pool={"kv_warm_up_s": BOUND_S}) as fleet:
-        await talk(fleet, times=1)
-        new = fleet.engines[1]
-        new.engine.set_faults(SLOW)
-        before, began_s = warmed("late"), time.monotonic()
-        await fleet.grow()
-        assert time.monotonic() - began_s < BOUND_S + SLACK_S
-        assert warmed("late") - before == 1
-        await fleet.rig.wait(lambda: not new.engine.machine.running)
-
-
-async def test_one_that_dies_while_it_is_warmed_up_is_given_nothing_more() -> None:
-    async with growing_fleet(pool={"kv_warm_up_s": 60.0}) as fleet:
-        await talk(fleet, times=1)
-        new, before = fleet.engines[1], warmed("unreachable")
-        new.engine.set_faults(SLOW)
-        fleet.apply(2)
-        await fleet.rig.wait(lambda: bool(new.engine.machine.running))
-        await new.close()
-        await fleet.rig.wait(lambda: warmed("unreachable") - before == 1)
-        assert fleet.rig.gateway.takeable() == 1
-        assert (await fleet.ask(SEA)).headers["x-heterodyne-replica"] == "pool-0"
-
-
-async def test_one_that_refuses_everything_is_given_work_all_the_same() -> None:
-    async with growing_fleet() as fleet:
-        await talk(fleet, times=1)
-        fleet.engines[1].engine.set_faults(Faults(refuse_status=503))
-        before = warmed("refused")
-        await fleet.grow()
-        assert warmed("refused") - before == len(SYSTEMS)
+@pytest.mark.parametrize("row", WARM_UP_FAULTS)
+async def test_whatever_a_new_replica_does_users_are_answered_and_nothing_stays(row: str) -> None:
+    seen = await run_warm_up_row(row)
+    assert (seen.answered, seen.held) == (5, False)
+    assert seen.after_s < WARM_UP_BOUND_S + SLACK_S
 
 
 async def test_one_that_answers_alone_is_not_kept_waiting() -> None:

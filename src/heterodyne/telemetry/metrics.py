@@ -457,6 +457,11 @@ kv_warm_up_seconds = Histogram(
     ("model", "pool"),
     bounds=SECONDS,
 )
+kv_slots_handed_over = Counter(
+    "heterodyne_kv_slots_handed_over_total",
+    "Slots of replicas that drain, whose KV was to be saved for others, by what came of it.",
+    ("model", "pool", "outcome"),
+)
 kv_saved_seconds = Gauge(
     "heterodyne_kv_saved_seconds",
     "Of time to first tokens, that bringing KV has saved against computing it, by where from; below 0 where it has "
@@ -727,6 +732,7 @@ ALL: tuple[Meter, ...] = (
     kv_seconds,
     kv_warm_ups,
     kv_warm_up_seconds,
+    kv_slots_handed_over,
     kv_saved_seconds,
     kv_saved_usd,
     ejected,
