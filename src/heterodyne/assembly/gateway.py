@@ -51,7 +51,7 @@ from heterodyne.supervisor.fleet.setting_path import setting_path
 from heterodyne.supervisor.workers.live_gateway import LiveGateway
 from heterodyne.supervisor.workers.replica_priors import ReplicaPriors
 from heterodyne.telemetry import exposition, metrics
-from heterodyne.telemetry.loops import keep_running, run_periodically
+from heterodyne.telemetry.loops import end, keep_running, run_periodically
 from heterodyne.telemetry.records import RecordWriter
 from heterodyne.telemetry.tracing.otlp import OtlpExporter
 from heterodyne.wire.connection_pool import ConnectionPool
@@ -161,8 +161,7 @@ async def _running(
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(keep_running(of, run)) for of, run in loops.items()]
             yield
-            for task in tasks:
-                task.cancel()
+            await end(tasks)
     finally:
         await gateway.server.close()
 

@@ -4,9 +4,10 @@ Nothing that runs in the background may end what serves. Such work is started th
 """
 
 import asyncio
+import contextlib
 import inspect
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.telemetry import log, metrics
@@ -14,6 +15,7 @@ from heterodyne.telemetry.trouble import Trouble
 
 PAUSE_FIRST_S = 0.5
 PAUSE_MAX_S = 10.0
+CANCEL_AGAIN_S = 5.0
 STEADY_S = 30.0  # what ran for so long earned a quick new beginning
 
 _log = log.get("telemetry")
@@ -62,8 +64,10 @@ async def _watched(name: str, trouble: Trouble, work: Awaitable[object]) -> None
     try:
         await asyncio.wait([task])
     except asyncio.CancelledError:
-        task.cancel()
-        await asyncio.wait([task])
+        while not task.done():  # whoever cancels this again cancels that again
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait([task])
         if not task.cancelled() and (error := task.exception()) is not None:
             note_failure(name, trouble, error)
         raise
@@ -72,6 +76,14 @@ async def _watched(name: str, trouble: Trouble, work: Awaitable[object]) -> None
 
 async def _await(work: Awaitable[object]) -> None:
     await work
+
+
+async def end(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Cancel them until all are over: a client library may lose a cancellation that comes as its own wait ends."""
+    while left := [task for task in tasks if not task.done()]:
+        for task in left:
+            task.cancel()
+        await asyncio.wait(left, timeout=CANCEL_AGAIN_S)
 
 
 def note_failure(name: str, trouble: Trouble, error: BaseException) -> None:

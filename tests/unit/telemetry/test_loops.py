@@ -88,5 +88,24 @@ async def test_what_fails_as_it_is_cancelled_has_ended(is_periodic: bool) -> Non
     assert len(begun) == 1
 
 
+async def test_what_loses_a_cancellation_is_cancelled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loops, "CANCEL_AGAIN_S", 0.02)
+    lost = []
+
+    async def deaf() -> None:
+        while len(lost) < 3:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                lost.append(1)
+        await asyncio.sleep(60)
+
+    task = asyncio.create_task(keep_running("test deaf", deaf))
+    await asyncio.sleep(0)
+    async with asyncio.timeout(30):
+        await loops.end([task])
+    assert (task.cancelled(), len(lost)) == (True, 3)
+
+
 def test_pauses_are_bounded() -> None:
     assert 0 < loops.PAUSE_FIRST_S <= loops.PAUSE_MAX_S <= 10, "whoever recovers is noticed within seconds"
