@@ -8,6 +8,7 @@ import pytest
 
 from heterodyne.domain.fleet import Health, ReplicaId
 from heterodyne.fleet.kv_settings import KvStoreSettings
+from heterodyne.gateway.kv.slot_keeper import SlotKeeper
 from heterodyne.physics.engine_kind import EngineKind
 from tests.faults.warm_up_rows import SYSTEMS, WARM_UP_BOUND_S, WARM_UP_FAULTS, run_warm_up_row, slow
 from tests.support.emulators import order
@@ -113,9 +114,11 @@ async def test_slots_are_restored_from_files_where_there_are_any(tmp_path: Path)
     emulated = order(engine=EngineKind.LLAMACPP, slot_folder=str(slots))
     async with growing_fleet(of=emulated, pool=pool, kv_stores=stores, **IN_TURN) as fleet:
         await fleet.rig.wait(lambda: fleet.upstream.kv.book(OLD) is not None)
-        for system in SYSTEMS[:2]:
+        fleet.upstream.kv._keeper = SlotKeeper(idle_s=0.01)  # which saves when no other slot has anything to do
+        for count, system in enumerate(SYSTEMS[:2], 1):
             await fleet.ask(system)
-        await fleet.rig.wait(lambda: len(list(slots.glob("*.json"))) == 2)  # when they have been idle for two seconds
+            await fleet.rig.wait(lambda count=count: len(list(slots.glob("*.json"))) == count)
+        fleet.upstream.kv._keeper = SlotKeeper()
         await fleet.ask(SYSTEMS[2])  # which is not saved yet
         before = warmed("restored"), warmed("computed")
         await fleet.grow()
