@@ -44,6 +44,9 @@ minutes need, and one more. *Turns* are changes of direction in the hour that ha
   anybody who does not know what comes and starts replicas in {COLD_START_S:g} s.
 - **{REACTIVE}**: ours without the slow loop. **{", ".join(HEADROOMS)}**: ours with the knob that an operator has for
   steps nobody foresees, `autoscaling.headroom`.
+- Requests that are longer or shorter than those that the capacity was found with count by what such lengths take of it,
+  as [`benchmarks/scaling/lengths.py`](../benchmarks/scaling/lengths.py) simulates it on no load of these. The schedules
+  count them by their work, and are scaled until the promise is kept.
 - Peers have the settings that they come with; KPA and APA are told how many requests a replica holds at capacity, which
   is the number that our capacity curve was found with. HPA by cache use aims at 50 %.
 

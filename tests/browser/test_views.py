@@ -52,7 +52,7 @@ def assert_accessible(page: Page) -> None:
 def test_keys_lead_everywhere(watched: Watched) -> None:
     page = watched.open("fleet")
     views = (("r", "Requests"), ("l", "Latency"), ("m", "Money"), ("c", "Capacity"), ("o", "Rollouts"), ("d", "Models"))
-    for key, title in (*views, ("b", "Batches"), ("f", "Fleet")):
+    for key, title in (*views, ("b", "Batches"), ("k", "KV"), ("f", "Fleet")):
         _press_chord(page, key, title)
     for digit, title in (("2", "Requests"), ("9", "Rollouts"), ("0", "Models"), ("1", "Fleet")):
         page.keyboard.press(digit)

@@ -14,6 +14,7 @@ from heterodyne.alerts.families import (
     prediction,
     replicas,
     saturation,
+    scaling,
 )
 
 ALERTS: tuple[Alert, ...] = (
@@ -29,4 +30,5 @@ ALERTS: tuple[Alert, ...] = (
     *certificates.ALERTS,
     *discovery.ALERTS,
     *gateways.ALERTS,
+    *scaling.ALERTS,
 )

@@ -130,6 +130,25 @@ class DiscoverySignals(Struct, frozen=True, kw_only=True):
     heard_at: float | None  # by the wall's clock; None: never yet
 
 
+class ScaledModelSignals(Struct, frozen=True, kw_only=True):
+    """A model whose pools grow and shrink by themselves; figures are usual requests a second."""
+
+    model: str
+    needed: float
+    most: float  # that all replicas that limits allow would carry
+    is_paused: bool
+    short: str  # what is missing, why, and what would mend it; empty: enough is there or coming
+
+
+class ScaledPoolSignals(Struct, frozen=True, kw_only=True):
+    """A pool that grows and shrinks by itself."""
+
+    pool: str
+    cold_start_s: float
+    away_s: float | None  # for so long its driver has not answered; None: it does
+    problem: str
+
+
 class CertificateSignals(Struct, frozen=True, kw_only=True):
     """One that we show."""
 
@@ -151,6 +170,8 @@ class Signals(Struct, frozen=True, kw_only=True):
     abuse: tuple[AbuseSignals, ...] | None = None
     certificates: tuple[CertificateSignals, ...] | None = None
     discoveries: tuple[DiscoverySignals, ...] | None = None
+    scaled_models: tuple[ScaledModelSignals, ...] | None = None
+    scaled_pools: tuple[ScaledPoolSignals, ...] | None = None
     reports_away: bool | None = None  # whether the store through which gateways tell each other of the fleet is away
     guard_failures: int | None = None  # texts that no guard could look at, in the last half hour
     books: BooksSignals | None = None

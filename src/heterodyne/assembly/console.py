@@ -4,15 +4,15 @@ import asyncio
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 
 from msgspec import Struct
 
+from heterodyne.assembly.scaling import ScalingParts
 from heterodyne.config.settings import Settings
 from heterodyne.console.access.kept_sessions import KeptSessions
 from heterodyne.console.guard import Guard
 from heterodyne.console.live.feed import LiveFeed
-from heterodyne.console.live.gateway_minute import OtherGateway
 from heterodyne.console.live.service import LiveService
 from heterodyne.console.playground.service import GatewayPlace, Playground
 from heterodyne.console.services import ConsoleServices, Instruments
@@ -23,6 +23,7 @@ from heterodyne.supervisor.alerts.watch import AlertWatch
 from heterodyne.supervisor.announce import gateway_url
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
 from heterodyne.supervisor.services.capacity.estimator import CapacityEstimator
+from heterodyne.supervisor.services.kv_reader import KvReader
 from heterodyne.supervisor.services.plan.runner import PlanRunner
 from heterodyne.supervisor.services.rehearsal.runner import RehearsalRunner
 from heterodyne.supervisor.services.tenant_usage_reader import TenantUsageReader
@@ -65,7 +66,7 @@ def build_instruments(
     *,
     access: AdminAccess,
     alerts: AlertWatch | None,
-    others: Callable[[], Sequence[OtherGateway]],
+    scaling: ScalingParts,
 ) -> Instruments:
     """Over the fleet and the stores, which outlive it."""
     live = LiveService(
@@ -75,19 +76,24 @@ def build_instruments(
         problems=lambda: tuple(_problems(stores, publisher.snapshot)),
         limit_unknown=lambda: owner.settings.routing.concurrency_max,
         wall_clock=time.time,
-        others=others,
+        others=scaling.others,
     )
     return Instruments(
         guard=access.guard,
         sign_in=access.sign_in,
         feed=LiveFeed(live),
         playground=Playground(lambda: _place(owner.settings), stores.console_key),
-        services=_services(owner, stores, tenants),
+        services=_services(owner, stores, tenants, scaling),
         gateway_url=gateway_url(began.gateway),
     )
 
 
-def _services(owner: FleetOwner, stores: SupervisorStores, tenants: TenantUsageReader) -> ConsoleServices:
+def _services(
+    owner: FleetOwner,
+    stores: SupervisorStores,
+    tenants: TenantUsageReader,
+    scaling: ScalingParts,
+) -> ConsoleServices:
     """They follow reloads: settings and fleet are asked for anew each time."""
 
     def settings() -> Settings:
@@ -98,6 +104,13 @@ def _services(owner: FleetOwner, stores: SupervisorStores, tenants: TenantUsageR
         capacity=CapacityEstimator(stores.books, settings, owner.page, child=PLAN_MODULE),
         plans=PlanRunner(stores.books, settings, child=PLAN_MODULE),
         rehearsals=RehearsalRunner(stores.books, settings, owner.page, child=REHEARSAL_MODULE),
+        kv=KvReader(
+            views=owner.workers.views,
+            replicas=owner.replicas,
+            fleet=owner.page,
+            settings=settings,
+            elsewhere=scaling.kv_elsewhere,
+        ),
     )
 
 

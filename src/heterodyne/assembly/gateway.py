@@ -111,6 +111,7 @@ async def running_gateway(
         "health checks": watch.run,
         "adapters": adapters.run,
         "kv events": listener.run,
+        "hot prefixes": gateway.hot_prefixes.run,
         "leases": lease_client.run,
         "issuers": path.tokens.run,
         "copies": ShadowCaller(request_log.shadow.next, lambda: upstream.fleet.snapshot, request_log.arms.add_copy).run,

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from heterodyne.config.settings import Settings
 from heterodyne.console.live.gateway_minute import GatewayMinute, OtherGateway, minute_of
+from heterodyne.domain.kv_seen import KvSeen
 from heterodyne.stores.open_store import state_folder
 from heterodyne.stores.redis.reports import GATEWAYS, RedisReports
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
@@ -20,6 +21,7 @@ from heterodyne.supervisor.scaling.autoscaler import Autoscaler
 from heterodyne.supervisor.scaling.memory import ScalingMemory
 from heterodyne.supervisor.scaling.scaled_fleet import ScaledFleet
 from heterodyne.supervisor.scaling.shared import SharedScaling
+from heterodyne.supervisor.services.kv_reader import try_report
 from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores
 
 NAME_BYTES = 8
@@ -30,6 +32,7 @@ class ScalingParts(Struct, frozen=True, kw_only=True, eq=False):
 
     autoscaler: Autoscaler
     others: Callable[[], Sequence[OtherGateway]]  # for the console
+    kv_elsewhere: Callable[[], Sequence[KvSeen]]  # the same of their KV
     loops: Loops
 
 
@@ -51,9 +54,11 @@ def build_scaling(owner: FleetOwner, stores: SupervisorStores) -> ScalingParts:
     autoscaler = Autoscaler(lambda: owner.settings, fleet, memory, shared)
     loops: Loops = {"leader": leader.run, "autoscaler": autoscaler.run}
     if watch is None:
-        return ScalingParts(autoscaler=autoscaler, others=tuple, loops=loops)
+        return ScalingParts(autoscaler=autoscaler, others=tuple, kv_elsewhere=tuple, loops=loops)
     watch.minute = lambda: _minute(owner, stores)
-    return ScalingParts(autoscaler=autoscaler, others=watch.others, loops={**loops, "gateways": watch.run})
+    watch.kv = lambda: try_report(owner.workers.views())
+    loops = {**loops, "gateways": watch.run}
+    return ScalingParts(autoscaler=autoscaler, others=watch.others, kv_elsewhere=watch.kv_elsewhere, loops=loops)
 
 
 def _minute(owner: FleetOwner, stores: SupervisorStores) -> GatewayMinute:

@@ -41,6 +41,7 @@ from heterodyne.supervisor.fleet.signal_reload import SignalReload
 from heterodyne.supervisor.meters.stores import FleetSamples, write_meters
 from heterodyne.supervisor.meters.supervisor import SupervisorMeters
 from heterodyne.supervisor.run import AdminPort, Loops, supervise
+from heterodyne.supervisor.scaling.autoscaler import Autoscaler
 from heterodyne.supervisor.services.tenant_usage_reader import TenantUsageReader
 from heterodyne.supervisor.stores.document_retention import forget_documents
 from heterodyne.supervisor.stores.file_retention import forget_files
@@ -111,10 +112,19 @@ async def run_supervisor(
     certificates = CertificateWatch(lambda: owner.settings)
     meters = SupervisorMeters(owner, stores.books, tenants, drifts, stores.documents)
     abuse = build_abuse(owner, stores, run_dir)
-    alerts = _try_alerts(owner, stores, tenants, drifts, run_dir, abuse=abuse, certificates=certificates)
+    scaling = build_scaling(owner, stores)
+    alerts = _try_alerts(
+        owner,
+        stores,
+        tenants,
+        drifts,
+        run_dir,
+        abuse=abuse,
+        certificates=certificates,
+        autoscaler=scaling.autoscaler,
+    )
     rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
     policies = build_policies(owner, stores.policies, run_dir)
-    scaling = build_scaling(owner, stores)
     parts = build_store_parts(
         stores,
         owner,
@@ -148,7 +158,7 @@ async def run_supervisor(
     admin = None
     if access is not None:
         instruments = build_instruments(
-            settings, owner, stores, parts.publisher, tenants, access=access, alerts=alerts, others=scaling.others
+            settings, owner, stores, parts.publisher, tenants, access=access, alerts=alerts, scaling=scaling
         )
         loops["live"] = instruments.feed.run
         app = admin_app(settings.console, owner, parts.services, instruments)
@@ -179,6 +189,7 @@ def _try_alerts(
     *,
     abuse: AbuseWatch,
     certificates: CertificateWatch,
+    autoscaler: Autoscaler,
 ) -> AlertWatch | None:
     """Thresholds follow reloads; None where alerts are off."""
     if not owner.settings.alerts.is_on:
@@ -198,6 +209,7 @@ def _try_alerts(
         abuse=abuse.signals,
         certificates=certificates.snapshot,
         discoveries=owner.discovery.snapshot,
+        scaling=lambda: autoscaler.page(None, 0),
     )
     return AlertWatch(lambda: owner.settings.alerts, maker, run_dir)
 

@@ -19,6 +19,7 @@ from heterodyne.console.fleet.routes import fleet_change_routes, fleet_routes
 from heterodyne.console.fleet.service import FleetService
 from heterodyne.console.guard import Guard
 from heterodyne.console.history.routes import history_routes
+from heterodyne.console.kv.routes import kv_routes
 from heterodyne.console.live.routes import live_routes
 from heterodyne.console.openapi import description_route
 from heterodyne.console.plan.routes import plan_routes
@@ -103,6 +104,7 @@ def service_routes(guard: Guard, services: ConsoleServices) -> list[AdminRoute]:
         *capacity_routes(guard, services.capacity),
         *plan_routes(guard, services.plans),
         *rehearsal_routes(guard, services.rehearsals),
+        *kv_routes(guard, services.kv),
     ]
 
 

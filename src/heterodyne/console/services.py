@@ -7,6 +7,7 @@ from heterodyne.console.batches.service import BatchService
 from heterodyne.console.capacity.service import CapacityService
 from heterodyne.console.change_recorder import ChangeRecorder
 from heterodyne.console.guard import Guard
+from heterodyne.console.kv.service import KvService
 from heterodyne.console.live.feed import LiveFeed
 from heterodyne.console.plan.service import PlanService
 from heterodyne.console.playground.service import Playground
@@ -37,12 +38,13 @@ class StoreServices(Struct, frozen=True, kw_only=True):
 
 
 class ConsoleServices(Struct, frozen=True, kw_only=True):
-    """What is worked out for the views about tenants now, capacity, plans and rehearsals."""
+    """What is worked out for the views about tenants now, capacity, plans, rehearsals and KV."""
 
     tenants: TenantsNowService
     capacity: CapacityService
     plans: PlanService
     rehearsals: RehearsalService
+    kv: KvService
 
 
 class Instruments(Struct, frozen=True, kw_only=True):

@@ -21,6 +21,7 @@ from heterodyne.gateway.decision_log import Decided, DecisionLog, is_unusual
 from heterodyne.gateway.demand_tally import DemandTally
 from heterodyne.gateway.ended import ended_of
 from heterodyne.gateway.finished import Finished, count_usage, end_hold, settle_cache
+from heterodyne.gateway.kv_tally import KvTally
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.shadow_sampler import ShadowSampler
 from heterodyne.gateway.tracer import Tracer
@@ -71,6 +72,7 @@ class RequestLog:
         self.shadow = ShadowSampler(clock)
         self.abuse: SignRecorder | None = None  # None: no policy looks for it
         self.demand: DemandTally | None = None  # None: no pool grows and shrinks
+        self.kv: KvTally | None = None  # None: no prompt is looked at
 
     @property
     def keeps_answers(self) -> bool:
@@ -166,6 +168,8 @@ class RequestLog:
             self.abuse.ended(finished, ended)
         if self.demand is not None:
             self.demand.ended(finished, ended)
+        if self.kv is not None:
+            self.kv.ended(finished, ended, now_s)
         self._learn(finished, ended)
         if choice is not None and (is_unusual(ended) or self.decisions.has_room(now_s)):
             self.decisions.add(Decided(ended.id, routing_request, choice, ended))

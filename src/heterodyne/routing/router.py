@@ -265,6 +265,11 @@ class Router:
                 speed.try_begin_from(heard.ttft_factors, heard.itl_factors, heard.answer_tokens)
 
     @property
+    def index(self) -> PrefixIndex:
+        """What replicas should have in memory."""
+        return self._index
+
+    @property
     def prefix_entries(self) -> int:
         """Blocks in the prefix index, counted once for every replica that holds them."""
         return self._index.entries

@@ -117,8 +117,19 @@ scaling_carried = Gauge(
 )
 scaling_short = Gauge(
     "heterodyne_scaling_is_short",
-    "1 while more is needed than is carried and no replica is coming.",
+    "1 while more is needed than is carried by replicas that are there or coming, and something is in the way of more.",
     ("model",),
+)
+scaling_most = Gauge(
+    "heterodyne_scaling_most_requests_per_second",
+    "What would be carried by all replicas that `maximum`, the driver and the budget allow.",
+    ("model",),
+)
+scaling_paused = Gauge("heterodyne_scaling_is_paused", "1 while an operator has paused it.", ("model",))
+scaling_driver_away = Gauge(
+    "heterodyne_scaling_driver_away_seconds",
+    "For so long whoever starts the pool's replicas has not answered; 0 while it does.",
+    ("pool",),
 )
 scaling_wanted = Gauge("heterodyne_scaling_replicas_wanted", "Replicas that were asked for.", ("pool",))
 scaling_cold_start = Gauge(
@@ -651,6 +662,9 @@ ALL: tuple[Meter, ...] = (
     scaling_needed,
     scaling_carried,
     scaling_short,
+    scaling_most,
+    scaling_paused,
+    scaling_driver_away,
     scaling_wanted,
     scaling_cold_start,
     discovery_heard,

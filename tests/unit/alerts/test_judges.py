@@ -18,6 +18,8 @@ from heterodyne.alerts.signals import (
     PredictionSignals,
     QueueSignals,
     ReplicaSignals,
+    ScaledModelSignals,
+    ScaledPoolSignals,
     Signals,
     TtftPercentile,
     WindowCounts,
@@ -262,6 +264,26 @@ def test_certificates_that_are_soon_over_and_those_that_are() -> None:
 def test_a_cluster_that_was_not_heard_for_long() -> None:
     seen = tuple(DiscoverySignals(pool=pool, heard_at=at) for pool, at in (("a", 999.0), ("b", 600.0), ("never", None)))
     assert fires("discovery_silent", Signals(at=1000.0, discoveries=seen)) == ["b"]
+
+
+def test_a_model_that_is_short_says_why_and_one_above_its_maximum_what_would_be_carried() -> None:
+    short = ScaledModelSignals(model="short", needed=4.0, most=6.0, is_paused=False, short="2.00 are missing: a quota.")
+    above = ScaledModelSignals(model="above", needed=7.0, most=6.0, is_paused=False, short="")
+    paused = ScaledModelSignals(model="paused", needed=1.0, most=6.0, is_paused=True, short="")
+    signals = Signals(at=0.0, scaled_models=(short, above, paused))
+    assert fires("scaling_short", signals) == ["short"]
+    assert fires("scaling_above_maximum", signals) == ["above"]
+    assert fires("scaling_paused", signals) == ["paused"]
+    (found,) = BY_NAME["scaling_short"].judge(signals, DEFAULTS) or ()
+    assert "a quota" in found.detail
+
+
+def test_a_driver_may_be_away_for_as_long_as_a_start_takes() -> None:
+    pools = tuple(
+        ScaledPoolSignals(pool=pool, cold_start_s=90.0, away_s=away_s, problem="kubernetes: no answer")
+        for pool, away_s in (("answers", None), ("soon", 80.0), ("away", 100.0))
+    )
+    assert fires("scaling_driver_away", Signals(at=0.0, scaled_pools=pools)) == ["away"]
 
 
 @pytest.mark.parametrize("name", BY_NAME)

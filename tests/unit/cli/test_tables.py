@@ -26,6 +26,7 @@ from heterodyne.cli.columns import laid_out
 from heterodyne.cli.explain import decision_table
 from heterodyne.cli.fleet import replica_table
 from heterodyne.cli.guards import print_findings, print_verdicts
+from heterodyne.cli.kv import print_kv
 from heterodyne.cli.output import print_table
 from heterodyne.cli.parity import verdict_table
 from heterodyne.cli.policies import tables as policy_tables
@@ -35,7 +36,15 @@ from heterodyne.cli.simulate_batch import print_batch as print_simulated_batch
 from heterodyne.console.abuse.pages import AbuseCase
 from heterodyne.console.decisions.pages import DecisionPage
 from heterodyne.console.rollouts.standing import standing_of
-from heterodyne.console.scaling.pages import DecisionRow, ModelNowRow, PoolNowRow, ScalingPage, StepRow
+from heterodyne.console.scaling.pages import (
+    DecisionRow,
+    ModelNowRow,
+    PoolNowRow,
+    ScalingPage,
+    ShortCause,
+    ShortRow,
+    StepRow,
+)
 from heterodyne.domain.artifact import Artifact, ArtifactProvenance, Recipe, StoredArtifact, WeightFormat
 from heterodyne.domain.fleet import PoolName
 from heterodyne.domain.parity import ParityMeasures, ParityVerdict
@@ -53,6 +62,7 @@ from heterodyne.safety.scan import scan
 from heterodyne.simulator.beside import BatchPoolShare, BatchReport
 from tests.support.audits import fill
 from tests.support.guards import BLOCKS, plan
+from tests.support.kv_pages import KV
 from tests.support.policy_pages import CACHES, CASCADES, GUARDS, HITS
 from tests.support.tiny_models import tiny_model
 from tests.unit.cli.explain.test_command import RECORD, ROW, TOLD
@@ -241,6 +251,13 @@ SCALING = ScalingPage(
             is_paused=False,
             needed=31.25,
             carried=28.0,
+            most=96.0,
+            short=ShortRow(
+                requests_per_s=3.25,
+                cause=ShortCause.OTHER_SCALER,
+                because="another scaler of kubernetes wants 2 of chat, not 5",
+                mend="leave the pool to one of the two",
+            ),
             yields="another scaler of kubernetes wants 2 of chat, not 5",
             pools=(
                 PoolNowRow(
@@ -311,6 +328,7 @@ def print_policies() -> None:
     policy_tables.print_hits(HITS)
     policy_tables.print_caches(CACHES)
     policy_tables.print_cascades(CASCADES)
+    print_kv(KV, with_replicas=True)
 
 
 def test_whoever_prints_a_table_is_tried_above() -> None:
@@ -320,7 +338,7 @@ def test_whoever_prints_a_table_is_tried_above() -> None:
         *("models/command", "models/registry_commands", "models/registry_list", "models/show_command"),
         *("output", "simulate", "tenants/command", "plan/traffic_table", "usage/usage_table"),
         *("batch/batch_table", "cascade", "guards", "parity/verdict_table", "policies/tables"),
-        *("abuse", "scale/explain", "scale/plan", "simulate_batch"),
+        *("abuse", "kv", "scale/explain", "scale/plan", "simulate_batch"),
         "rollout/rollout_table",
     }
     folder = Path(heterodyne.__file__).parent / "cli"

@@ -28,7 +28,7 @@ class NoFleet:
 def everything(settings: ConsoleSettings) -> Starlette:
     """A console with all it can have."""
     nobody: Any = NoFleet()
-    services = ConsoleServices(tenants=nobody, capacity=nobody, plans=nobody, rehearsals=nobody)
+    services = ConsoleServices(tenants=nobody, capacity=nobody, plans=nobody, rehearsals=nobody, kv=nobody)
     stores = structs.replace(store_services(), rollouts=nobody, registry=nobody, scaling=nobody)
     return admin_app(settings, nobody, stores, instruments(settings, services=services))
 

@@ -60,7 +60,7 @@ def app(service: Scripted) -> Starlette:
     digests = (hashlib.sha256(b"secret").hexdigest(),)
     guard = Guard(Operators(digests), HostNames(("127.0.0.1",), has_keys=True))
     one = cast(Any, service)
-    services = ConsoleServices(tenants=one, capacity=one, plans=one, rehearsals=one)
+    services = ConsoleServices(tenants=one, capacity=one, plans=one, rehearsals=one, kv=one)
     return Starlette(routes=[route.starlette() for route in service_routes(guard, services)])
 
 

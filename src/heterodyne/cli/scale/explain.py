@@ -66,6 +66,10 @@ def _print_model(model: "ModelNowRow", mode: str) -> None:
     click.echo(
         f"{model.model} ({state}): {model.needed:.2f} usual requests/s are needed, {model.carried:.2f} are carried"
     )
+    if model.short is not None:
+        click.echo(f"  {model.short.requests_per_s:.2f} a second are missing: {model.short.because}")
+        if model.short.mend:
+            click.echo(f"    to mend it: {model.short.mend}")
     if model.held and model.told_wait_s is not None:
         click.echo(f"  {counted(model.held, 'request')} held, a first replica in about {model.told_wait_s:.0f} s")
     if model.yields is not None:

@@ -1,5 +1,7 @@
 """What the admin API says of pools that grow and shrink by themselves."""
 
+from enum import StrEnum
+
 from msgspec import Struct
 
 from heterodyne.domain.fleet import PoolName, ReplicaId
@@ -30,6 +32,29 @@ class DecisionRow(Struct, frozen=True, kw_only=True):
     steps: tuple[StepRow, ...]
 
 
+class ShortCause(StrEnum):
+    """What stands between a model and the replicas that it needs."""
+
+    MODE = "mode"  # decisions are only said
+    PAUSED = "paused"
+    OTHER_SCALER = "other-scaler"
+    GATEWAY = "gateway"  # another one acts, or it is not known which
+    DRIVER = "driver"  # nobody starts replicas, or it refuses or does not answer
+    QUOTA = "quota"  # the driver's bound
+    BUDGET = "budget"
+    MAXIMUM = "maximum"
+    NEXT_LOOK = "next-look"  # nothing: they are asked for then
+
+
+class ShortRow(Struct, frozen=True, kw_only=True):
+    """What a model is short of, why, and what would mend it."""
+
+    requests_per_s: float  # usual ones that are needed and not carried
+    cause: ShortCause
+    because: str
+    mend: str = ""  # empty: nothing has to be done
+
+
 class PoolNowRow(Struct, frozen=True, kw_only=True):
     """One pool now."""
 
@@ -44,6 +69,7 @@ class PoolNowRow(Struct, frozen=True, kw_only=True):
     cold_start_s: float  # the usual one
     cold_starts: int  # that were measured
     problem: str | None = None  # why it is not as it should be
+    away_s: float | None = None  # for so long its driver has not answered; None: it does
 
 
 class ModelNowRow(Struct, frozen=True, kw_only=True):
@@ -53,6 +79,8 @@ class ModelNowRow(Struct, frozen=True, kw_only=True):
     is_paused: bool
     needed: float
     carried: float
+    most: float  # that would be carried by all replicas that limits allow
+    short: ShortRow | None = None  # None: enough is there or coming, or asked for next
     held: int = 0  # requests that wait for a first replica
     told_wait_s: float | None = None  # what one that comes now would be told; None: a replica is ready
     yields: str | None = None  # to which other scaler; None: to none

@@ -24,6 +24,7 @@ const VIEWS = [
   { id: "models", title: "Models", key: "d" },
   { id: "batches", title: "Batches", key: "b" },
   { id: "policies", title: "Guards & caches", key: "s" },
+  { id: "kv", title: "KV", key: "k" },
 ];
 
 const app = document.getElementById("app");

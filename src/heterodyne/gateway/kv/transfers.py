@@ -74,7 +74,7 @@ class KvTransfers:
         self.asker = asker
         self._limit = limit
         self._health = health
-        self._files = files
+        self.files = files  # by store
         self._clock = clock
         self._room = room
         self._books: dict[ReplicaId, SlotBook] = {}
@@ -86,7 +86,7 @@ class KvTransfers:
 
     async def run(self) -> None:
         """Until cancelled."""
-        for name, files in self._files.items():
+        for name, files in self.files.items():
             try:
                 await files.open()
             except OSError as error:
@@ -279,12 +279,12 @@ class KvTransfers:
 
     def _try_mover(self, wire: ReplicaWire) -> SlotMover | None:
         """Of the folder that its slots are saved to; None: there is none."""
-        files, transfer = self._files.get(wire.replica.kv_store), FILES.get(wire.replica.kv_transfer)
+        files, transfer = self.files.get(wire.replica.kv_store), FILES.get(wire.replica.kv_transfer)
         return None if files is None or transfer is None else SlotMover(self.asker, transfer, files)
 
     def files_of(self, wire: ReplicaWire) -> SlotFiles:
         """The folder that its slots are saved to."""
-        files = self._files.get(wire.replica.kv_store)
+        files = self.files.get(wire.replica.kv_store)
         if files is None:
             raise KvFailure(KvOutcome.MISMATCHED, "The replica's pool names no folder that slots are saved to.")
         return files

@@ -100,7 +100,7 @@ class KvWarmer:
         return any(one.is_takeable and one.id != replica.id for one in snapshot.by_model.get(replica.model, ()))
 
     async def _hottest(self, replica: Replica, count: int) -> Sequence[RecentPrompt]:
-        known = self._router.fabric.conversations.of(replica.model)
+        known = self._router.fabric.conversations.by_model().get(replica.model, ())
         prefixes = await asyncio.to_thread(hottest_of, known, LOOKED_AT * count, self._clock())
         return chosen(prefixes, self._prompts, replica, count)
 

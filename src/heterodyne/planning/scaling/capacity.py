@@ -7,12 +7,18 @@ one does, because the router evens out who is busy: so capacity is a curve and n
 
 from bisect import bisect_left
 from itertools import pairwise
+from math import copysign, exp, log
 
 from msgspec import Struct
 
 from heterodyne.domain.errors import InvalidSpec
 
 REPLICAS_MAX = 4096
+# By which power of their mean lengths requests take of what replicas carry within a promise, as
+# benchmarks/scaling/lengths.py simulates it.
+SHORTER_PROMPTS, LONGER_PROMPTS, ANSWERS = 0.75, 1.25, 0.7
+DEARER_MIN, DEARER_MAX = 0.6, 3.0  # as far as that was simulated
+CHANCE = 0.1  # so far off, as a logarithm, a mean may be of lengths that are as usual
 
 
 class CapacityCurve(Struct, frozen=True, kw_only=True):
@@ -22,6 +28,7 @@ class CapacityCurve(Struct, frozen=True, kw_only=True):
     prompt_token: float  # usual requests that a token of a prompt is
     output_token: float
     output_tokens: float  # of a usual answer, until others have ended
+    prompt_tokens: float | None = None  # of a usual prompt; None: not known, and lengths count by their work alone
 
     def __post_init__(self) -> None:
         if not self.points or any(count < 1 or not rate > 0 for count, rate in self.points):
@@ -46,7 +53,22 @@ class CapacityCurve(Struct, frozen=True, kw_only=True):
             prompt_token=prompt_token_s / request_s,
             output_token=output_token_s / request_s,
             output_tokens=output_tokens,
+            prompt_tokens=prompt_tokens or None,
         )
+
+    def dearer(self, prompts: float, answers: float) -> float:
+        """How many times its work a request takes of the capacity within the promise, by its mean lengths over the
+        usual ones.
+
+        Work adds up; waiting does not: a long prompt holds up the first tokens and the answers of all others, so that
+        prompts that are longer cost more than their work, and answers that are shorter save less of it.
+        """
+        if self.prompt_tokens is None or prompts <= 0 or answers <= 0:
+            return 1.0
+        power = LONGER_PROMPTS if prompts > 1 else SHORTER_PROMPTS
+        work = prompts * self.prompt_tokens * self.prompt_token + answers * self.output_tokens * self.output_token
+        within_promise: float = prompts**power * answers**ANSWERS
+        return min(DEARER_MAX, max(DEARER_MIN, within_promise / work))
 
     @staticmethod
     def smoothed(points: tuple[tuple[int, float], ...]) -> tuple[tuple[int, float], ...]:
@@ -84,3 +106,13 @@ class CapacityCurve(Struct, frozen=True, kw_only=True):
             middle = (low + high) // 2
             low, high = (low, middle) if self.requests_per_s(middle) >= requests_per_s else (middle, high)
         return high
+
+
+def beyond_chance(ratio: float) -> float:
+    """Of a mean of lengths over the usual one: means of a heavy tail wander, so that one that is near is the usual one,
+    and only one that is twice as far off is believed as it is."""
+    if ratio <= 0:
+        return ratio
+    off = abs(log(ratio))
+    believed = 0.0 if off < CHANCE else min(off, 2.0 * (off - CHANCE))
+    return exp(copysign(believed, log(ratio)))

@@ -58,6 +58,13 @@ def additions(
     return more, True
 
 
+def most_carried(rules: ScalingRules, starts: Mapping[PoolName, ColdStarts]) -> float:
+    """By all replicas that limits allow."""
+    counts = {one.pool: one.minimum for one in rules.pools}
+    more, _ = additions(rules, counts, inf, starts)
+    return capacity(rules, {pool: count + more.get(pool, 0) for pool, count in counts.items()})
+
+
 def removals(
     rules: ScalingRules, counts: Counts, wanted: float, starts: Mapping[PoolName, ColdStarts]
 ) -> dict[PoolName, int]:

@@ -7,7 +7,7 @@ from heterodyne.planning.scaling.demand import RecentDemand, demand_of
 from heterodyne.planning.scaling.observation import Observation
 from heterodyne.planning.scaling.state import ScalingState
 
-RELIEF_S = 90.0  # in which what waits is to be worked off, or in a cold start
+RELIEF_S = 150.0  # in which what waits is to be worked off, or in a cold start
 USUAL_WAITING = 0.05  # of what is in flight: so many wait on an ordinary day
 FLOOR_MIN = 3.0 / 600.0  # usual requests a second that are worth a replica
 

@@ -19,11 +19,13 @@ FALLEN_S = 60.0  # that less has to last before it is a level
 
 
 class LoadSample(Struct, frozen=True, kw_only=True, gc=False):
-    """Usual requests that came between two looks."""
+    """Usual requests that came between two looks, and what they were counted from."""
 
     at_s: float
     span_s: float
     requests: float
+    arrivals: int = 0
+    prompt_tokens: int = 0
 
 
 class DemandChange(Struct, frozen=True, kw_only=True):

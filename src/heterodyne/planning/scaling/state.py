@@ -3,6 +3,7 @@
 from msgspec import Struct, structs
 
 from heterodyne.domain.fleet import PoolName
+from heterodyne.planning.scaling.capacity import CapacityCurve, beyond_chance
 from heterodyne.planning.scaling.cold_start import ColdStarts
 from heterodyne.planning.scaling.demand import kept
 from heterodyne.planning.scaling.floor import DAYS_MAX, Floor, floor_of
@@ -28,6 +29,7 @@ class ScalingState(Struct, frozen=True, kw_only=True):
     floor: Floor = Floor()
     trust: float = 1.0  # times what the capacity curves say
     output_tokens: float | None = None  # of an answer; None: none has ended
+    prompt_tokens: float | None = None  # of a prompt; None: none has come
     cached_share: float = 0.0  # of prompts
     cold_starts: dict[PoolName, ColdStarts] = {}
     steadiness: Steadiness = Steadiness()
@@ -42,7 +44,16 @@ class ScalingState(Struct, frozen=True, kw_only=True):
 def observed(state: ScalingState, rules: ScalingRules, seen: Observation) -> ScalingState:
     """After one more look."""
     state = _with_lengths(state, rules, seen)
-    requests = _usual_requests(state, rules, seen)
+    worth = _Worth.of(state, rules.pools[0].capacity)
+    sample = worth.counted(
+        LoadSample(
+            at_s=seen.at_s,
+            span_s=seen.span_s,
+            requests=0.0,
+            arrivals=seen.arrivals,
+            prompt_tokens=seen.prompt_tokens,
+        )
+    )
     late = LatenessSample(
         at_s=seen.at_s, ended=seen.ended, late=seen.late, arrivals=seen.arrivals, risk=min(seen.risk, seen.arrivals)
     )
@@ -50,33 +61,61 @@ def observed(state: ScalingState, rules: ScalingRules, seen: Observation) -> Sca
     if seen.arrivals or came_at_s is None:
         came_at_s = seen.at_s
     return structs.replace(
-        _with_step(state, rules, seen, requests),
-        samples=kept(state.samples, LoadSample(at_s=seen.at_s, span_s=seen.span_s, requests=requests)),
+        _with_step(state, rules, seen, sample.requests),
+        samples=kept(tuple(worth.counted(one) for one in state.samples), sample),
         lateness=(*(one for one in state.lateness if one.at_s > seen.at_s - KEPT_S), late),
         last_came_at_s=came_at_s,
         cold_starts={one.pool: state.starts(rules, one.pool).with_measured(one.cold_starts_s) for one in seen.pools},
     )
 
 
+class _Worth(Struct, frozen=True, kw_only=True):
+    """How many usual requests others are, by the lengths as they are known now.
+
+    What came before is counted anew with each look: that lengths become known is no change of demand.
+    """
+
+    request: float
+    prompt_token: float
+
+    @classmethod
+    def of(cls, state: ScalingState, curve: CapacityCurve) -> "_Worth":
+        answers = 1.0 if state.output_tokens is None else beyond_chance(state.output_tokens / curve.output_tokens)
+        computed = 1.0 - state.cached_share
+        prompts = 0.0
+        if state.prompt_tokens is not None and curve.prompt_tokens is not None:
+            prompts = beyond_chance(state.prompt_tokens * computed / curve.prompt_tokens)
+        dearer = curve.dearer(prompts, answers)
+        return cls(
+            request=dearer * answers * curve.output_tokens * curve.output_token,
+            prompt_token=dearer * computed * curve.prompt_token,
+        )
+
+    def counted(self, sample: LoadSample) -> LoadSample:
+        requests = sample.arrivals * self.request + sample.prompt_tokens * self.prompt_token
+        return structs.replace(sample, requests=requests)
+
+
 def _with_lengths(state: ScalingState, rules: ScalingRules, seen: Observation) -> ScalingState:
     """Answers' lengths are known when they end, and short ones end first: so what is usual is given up slowly."""
+    curve, prompt = rules.pools[0].capacity, state.prompt_tokens
+    if seen.arrivals and curve.prompt_tokens is not None:
+        prompt = curve.prompt_tokens if prompt is None else prompt
+        prompt += _pace(seen.span_s, seen.arrivals) * (seen.prompt_tokens / seen.arrivals - prompt)
+        state = structs.replace(state, prompt_tokens=prompt)
     if not seen.ended:
         return state
-    mean = seen.output_tokens / seen.ended
-    pace = min(1.0, max(seen.span_s / LENGTHS_S, seen.ended / LENGTHS))
-    output = rules.pools[0].capacity.output_tokens if state.output_tokens is None else state.output_tokens
-    output += pace * (mean - output)
+    pace = _pace(seen.span_s, seen.ended)
+    output = curve.output_tokens if state.output_tokens is None else state.output_tokens
+    output += pace * (seen.output_tokens / seen.ended - output)
     cached = state.cached_share
     if seen.prompt_tokens:
         cached += pace * (min(1.0, seen.cached_tokens / seen.prompt_tokens) - cached)
     return structs.replace(state, output_tokens=output, cached_share=cached)
 
 
-def _usual_requests(state: ScalingState, rules: ScalingRules, seen: Observation) -> float:
-    curve = rules.pools[0].capacity
-    output = curve.output_tokens if state.output_tokens is None else state.output_tokens
-    prompts = seen.prompt_tokens * (1.0 - state.cached_share) * curve.prompt_token
-    return prompts + seen.arrivals * output * curve.output_token
+def _pace(span_s: float, requests: int) -> float:
+    return min(1.0, max(span_s / LENGTHS_S, requests / LENGTHS))
 
 
 def _with_step(state: ScalingState, rules: ScalingRules, seen: Observation, requests: float) -> ScalingState:

@@ -36,7 +36,7 @@ def corrected(
 ) -> float:
     """`enough_since_s` None: there are not enough replicas, and what is late is their fault."""
     if enough_since_s is None:
-        return trust
+        return _bolder(trust, samples, allowed, now_s)
     begins_s = max(enough_since_s + SETTLING_S, now_s - KEPT_S)
     for window_s, times in DOUBTS:
         if now_s - begins_s < window_s:
@@ -44,10 +44,17 @@ def corrected(
         late_share = _lateness([one for one in samples if one.at_s >= max(begins_s, now_s - window_s)])
         if late_share is not None and late_share > times * allowed:
             return max(LEAST, trust * (1.0 - min(DOWN_MOST, DOWN * late_share / allowed)))
-    late_share = _lateness([one for one in samples if one.at_s >= begins_s])
-    if late_share is not None and late_share < FEW * allowed and now_s - begins_s >= SURE_S:
-        return max(trust, min(MOST, trust * (1.0 + UP)))
-    return trust
+    return _bolder(trust, samples, allowed, now_s)
+
+
+def _bolder(trust: float, samples: Sequence[LatenessSample], allowed: float, now_s: float) -> float:
+    """Believed a little more where hardly any was late for long, shortages and all."""
+    if not samples or now_s - samples[0].at_s < SURE_S:
+        return trust
+    late_share = _lateness(samples)
+    if late_share is None or late_share >= FEW * allowed:
+        return trust
+    return max(trust, min(MOST, trust * (1.0 + UP)))
 
 
 def _lateness(samples: Sequence[LatenessSample]) -> float | None:

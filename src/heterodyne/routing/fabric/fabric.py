@@ -176,6 +176,10 @@ class KvFabric:
         """The stores by name."""
         return dict(self._stores)
 
+    def host_bytes(self, state: ReplicaState) -> float:
+        """That its host holds."""
+        return self._hosts.tokens(state.place) * self.token_bytes(state) if state.place in self._host_places else 0.0
+
     @property
     def host_entries(self) -> int:
         """Blocks in the memory of hosts."""

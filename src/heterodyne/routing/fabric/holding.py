@@ -51,6 +51,7 @@ class KvHolding:
         else:
             self._link = fabric.link_between(plan.source, target)
             self._sender = plan.source.replica.id
+        self._link.begun += 1
         fabric.begin(self._sender, plan.byte_count)
         if plan.prefill is not None:
             self._prompt = prompt = request.copied()

@@ -20,7 +20,7 @@ OFF_MAX: Final = 20.0  # times as late or as soon, that one check counts for
 class KvSaved:
     """Of one origin."""
 
-    __slots__ = ("_off", "arrived", "byte_count", "checked", "failed", "measured_s", "plain_s", "tokens", "usd")
+    __slots__ = ("arrived", "byte_count", "checked", "failed", "measured_s", "off_log", "plain_s", "tokens", "usd")
 
     def __init__(self) -> None:
         self.arrived = 0
@@ -31,12 +31,12 @@ class KvSaved:
         self.measured_s = 0.0  # and what it was
         self.usd = 0.0  # foretold to be saved, of what has arrived
         self.checked = 0
-        self._off = 0.0  # sum of logarithms
+        self.off_log = 0.0  # the sum of the logarithms of how far forecasts were off
 
     @property
     def off(self) -> float:
         """What computing it takes, as a share of what is foretold."""
-        return exp(self._off / self.checked) if self.checked >= CHECKS_MIN else 1.0
+        return exp(self.off_log / self.checked) if self.checked >= CHECKS_MIN else 1.0
 
     @property
     def saved_s(self) -> float:
@@ -46,7 +46,7 @@ class KvSaved:
     def check(self, foretold_s: float, took_s: float) -> None:
         """Everything was computed, and took so long."""
         self.checked += 1
-        self._off += log(min(OFF_MAX, max(1.0 / OFF_MAX, took_s / max(1e-6, foretold_s))))
+        self.off_log += log(min(OFF_MAX, max(1.0 / OFF_MAX, took_s / max(1e-6, foretold_s))))
 
 
 @final

@@ -82,16 +82,19 @@ class Conversations:
             self._blocks -= len(oldest.chain.hashes)
 
     def hottest(self, model: str, count: int, now_s: float) -> list[HotPrefix]:
-        """The prefixes that would have saved most tokens lately, given that those before them are there, too."""
-        return hottest_of(self.of(model), count, now_s)
+        """See `hottest_of`."""
+        return hottest_of(self.by_model().get(model, ()), count, now_s)
 
-    def of(self, model: str) -> list[KvConversation]:
-        """Those of the model, the latest first. None of them changes later."""
-        return [one for one in reversed(self._by_tail.values()) if one.model == model]
+    def by_model(self) -> dict[str, list[KvConversation]]:
+        """The latest first. They do not change: another thread may work on them."""
+        known: dict[str, list[KvConversation]] = {}
+        for one in reversed(self._by_tail.values()):
+            known.setdefault(one.model, []).append(one)
+        return known
 
 
 def hottest_of(known: Sequence[KvConversation], count: int, now_s: float) -> list[HotPrefix]:
-    """The same of these, for whoever has another thread to work it out in: of many long ones it takes long."""
+    """The prefixes that would have saved most tokens lately, given that those before them are there, too."""
     weights: dict[int, float] = {}
     for one in known:
         weight = one.wants * _left(now_s - one.wanted_s)

@@ -30,7 +30,7 @@ class KvLink:
 
     __slots__ = (
         *("_byte_s", "_failed_at_s", "_failures", "_heard_at_s", "_in_a_row", "_latency_s", "_slow_byte"),
-        *("_slow_latency", "_successes", "paused_until_s", "samples"),
+        *("_slow_latency", "_successes", "begun", "failed", "paused_until_s", "samples"),
     )
 
     def __init__(self, latency_s: float, byte_s: float) -> None:
@@ -44,17 +44,19 @@ class KvLink:
         self._failures = 0.0
         self._failed_at_s = 0.0
         self._in_a_row = 0
-        self.samples = 0
+        self.begun = 0  # transfers, whatever became of them
+        self.samples = 0  # of them, those that were timed
+        self.failed = 0
         self.paused_until_s = 0.0  # it is left alone until then
 
     def takes_s(self, byte_count: float, now_s: float) -> float:
         """So many bytes, alone on it."""
-        latency_s, byte_s = self._now(now_s)
+        latency_s, byte_s = self.speed(now_s)
         return latency_s + byte_count * byte_s
 
     def bytes_s(self, byte_count: float, now_s: float) -> float:
         """The same without what any transfer takes: how long others wait for these."""
-        return byte_count * self._now(now_s)[1]
+        return byte_count * self.speed(now_s)[1]
 
     def margin(self) -> float:
         """The share of its time by which it must be better than what it replaces."""
@@ -67,7 +69,7 @@ class KvLink:
 
     def hear(self, byte_count: float, took_s: float, now_s: float, *, queued_s: float = 0.0) -> None:
         """A transfer has arrived; it had to wait so long for those before it."""
-        latency_s, byte_s = self._now(now_s)
+        latency_s, byte_s = self.speed(now_s)
         alone_s = latency_s + byte_count * byte_s
         off = log(min(OFF_MAX, max(1.0 / OFF_MAX, took_s / max(1e-6, alone_s + queued_s))))
         gain = GAIN_SLOWER if off > 0.0 else GAIN_FASTER
@@ -87,12 +89,14 @@ class KvLink:
         """A transfer did not arrive."""
         self._failures = 1.0 + self._failures * _left(now_s - self._failed_at_s, FAILURE_FORGOTTEN_S)
         self._failed_at_s = now_s
+        self.failed += 1
         self._successes *= 0.5
         pause_s = PAUSE_S * 2.0 ** min(self._in_a_row, 10)
         self.paused_until_s = now_s + (pause_s if pause_s < PAUSE_MAX_S else PAUSE_MAX_S)
         self._in_a_row += 1
 
-    def _now(self, now_s: float) -> tuple[float, float]:
+    def speed(self, now_s: float) -> tuple[float, float]:
+        """A latency, and a time per byte."""
         if not self.samples:
             return self._latency_s, self._byte_s
         return (

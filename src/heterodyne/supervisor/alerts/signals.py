@@ -26,6 +26,7 @@ from heterodyne.audit.audit_writer import AuditWriterState
 from heterodyne.books.collector import CollectorState
 from heterodyne.concurrency.deadline import deadline
 from heterodyne.console.fleet.pages import FleetPage, ReplicaCondition, ReplicaRow
+from heterodyne.console.scaling.pages import ScalingPage
 from heterodyne.console.tenants_now.pages import LimitUse
 from heterodyne.control.drift_watch import DriftSeen
 from heterodyne.domain.errors import HeterodyneError
@@ -33,6 +34,7 @@ from heterodyne.supervisor.alerts.history import AlertHistory, HistorySource
 from heterodyne.supervisor.alerts.recent_samples import RecentSamples
 from heterodyne.supervisor.certificates import CertificateSeen
 from heterodyne.supervisor.fleet.discovery import DiscoverySeen
+from heterodyne.supervisor.scaling.signals import scaled_models, scaled_pools
 from heterodyne.telemetry import exposition, log, metrics
 
 READ_TIMEOUT_S = 10.0
@@ -72,6 +74,7 @@ class SignalMaker:
         abuse: Callable[[], tuple[AbuseSignals, ...]] = tuple,
         certificates: Callable[[], Sequence[CertificateSeen]] = tuple,
         discoveries: Callable[[], Sequence[DiscoverySeen]] = tuple,
+        scaling: Callable[[], ScalingPage] | None = None,
     ) -> None:
         """`limits` gives those of organisations and projects that are used most; without it there are none."""
         self._history = AlertHistory(history)
@@ -84,6 +87,7 @@ class SignalMaker:
         self._abuse = abuse
         self._certificates = certificates
         self._discoveries = discoveries
+        self._scaling = scaling
         self._depths = RecentSamples()
         self._counters = RecentSamples()
 
@@ -92,6 +96,7 @@ class SignalMaker:
         models, predictions = await self._from_history(now)
         page, books, audit = self._page(), self._books(), self._audit()
         counted = await self._counted()
+        scaling = None if self._scaling is None else self._scaling()
         self._counters.note(now, _counters(page, books, audit, counted))
         grown = self._counters.growth
         return Signals(
@@ -111,6 +116,8 @@ class SignalMaker:
                 CertificateSignals(setting=one.setting, ends_at=one.ends_at) for one in self._certificates()
             ),
             discoveries=tuple(DiscoverySignals(pool=one.pool, heard_at=one.heard_at) for one in self._discoveries()),
+            scaled_models=None if scaling is None else scaled_models(scaling),
+            scaled_pools=None if scaling is None else scaled_pools(scaling),
             reports_away=None if counted is None else counted.reports_away,
             guard_failures=None if counted is None else grown(_GUARDS),
             worker_restarts=None if page is None else grown(_WORKERS),

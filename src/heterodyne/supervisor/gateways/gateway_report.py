@@ -10,8 +10,10 @@ from math import isfinite
 import msgspec
 from msgspec import Struct, structs
 
+from heterodyne.console.kv.joined import check_amounts
 from heterodyne.console.live.gateway_minute import GatewayMinute
 from heterodyne.domain.fleet import PoolName, ReplicaId
+from heterodyne.domain.kv_seen import KvSeen
 from heterodyne.domain.minute_tally import COUNTS, SPREADS
 from heterodyne.gateway.demand_tally import DemandSeen
 
@@ -56,6 +58,7 @@ class GatewayReport(Struct, frozen=True, kw_only=True):
     told: dict[PoolName, int] = {}  # by the leader, what other scalers are to be told
     pauses: dict[str, Pause] = {}
     minute: GatewayMinute = GatewayMinute()  # for the consoles of all
+    kv: KvSeen | None = None  # for them, too; None: no prompt is looked at
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -68,7 +71,10 @@ def encode(report: GatewayReport) -> bytes:
         worker: dict(list(models.items())[:MODELS_MAX]) for worker, models in list(report.workers.items())[:WORKERS_MAX]
     }
     busiest = sorted(report.in_flight.items(), key=lambda pair: (-pair[1], pair[0]))[:REPLICAS_MAX]
-    return _encode(structs.replace(report, workers=workers, in_flight=dict(busiest)))
+    report = structs.replace(report, workers=workers, in_flight=dict(busiest))
+    body = _encode(report)
+    # What people look at gives way to what the autoscaler goes by.
+    return body if report.kv is None or len(body) <= REPORT_BYTES_MAX else _encode(structs.replace(report, kv=None))
 
 
 def decode(body: bytes) -> GatewayReport:
@@ -93,4 +99,6 @@ def decode(body: bytes) -> GatewayReport:
             amounts += (one.in_flight, *structs.astuple(one.seen))
     if not (isfinite(sum(amounts)) and min(amounts) >= 0 and max(amounts) <= AMOUNT_MAX):
         raise ValueError("an amount that cannot be")
+    if report.kv is not None:
+        check_amounts(report.kv)
     return report

@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 
 from heterodyne.console.live.gateway_minute import GatewayMinute, OtherGateway
 from heterodyne.domain.errors import StoreUnavailable
+from heterodyne.domain.kv_seen import KvSeen
 from heterodyne.ports.fleet_reports import ReportCall, ReportStore
 from heterodyne.supervisor.gateways.gateway_report import GatewayReport, decode, encode
 from heterodyne.telemetry import log, metrics
@@ -23,6 +24,7 @@ INTERVAL_S: Final = 0.5
 STALE_S: Final = 3.0  # of a report, and of the store's last answer
 MISSED_S: Final = 60.0  # a gateway that is not heard of for so long is gone
 SENDERS_MAX: Final = 256
+KV_INTERVAL_S: Final = 5.0  # of what is told of KV, which is much and changes slowly
 
 _log = log.get("assembly")
 
@@ -43,6 +45,9 @@ class GatewayWatch:
         self._clock = clock
         self.compose: Callable[[], GatewayReport] = lambda: GatewayReport(gateway=sender)
         self.minute: Callable[[], GatewayMinute] = GatewayMinute
+        self.kv: Callable[[], KvSeen | None] = lambda: None
+        self._kv_told: KvSeen | None = None
+        self._kv_told_at_s = -inf
         self._version = 0
         self._body = b""
         self._heard: dict[str, _Heard] = {}
@@ -60,7 +65,7 @@ class GatewayWatch:
 
     async def turn(self) -> None:
         """Once: tell, and hear."""
-        body = encode(structs.replace(self.compose(), minute=self.minute()))
+        body = encode(structs.replace(self.compose(), minute=self.minute(), kv=self._kv_now()))
         if body != self._body:
             self._version, self._body = self._version + 1, body
         call = ReportCall(
@@ -91,6 +96,10 @@ class GatewayWatch:
         heard = sorted(self.heard().values(), key=lambda one: one.gateway)
         return tuple(OtherGateway(name=one.gateway, minute=one.minute) for one in heard)
 
+    def kv_elsewhere(self) -> tuple[KvSeen, ...]:
+        """What they say of KV; a gateway that shows nothing of it says nothing."""
+        return tuple(one.kv for one in self.heard().values() if one.kv is not None)
+
     def missed(self) -> tuple[str, ...]:
         """Gateways that were there within the last minute and are not heard of now; they may serve on."""
         now_s = self._clock()
@@ -113,6 +122,12 @@ class GatewayWatch:
             self._heard[sender] = _Heard(version, made_at_s, known.report)
         if len(self._heard) > SENDERS_MAX:
             del self._heard[min(self._heard, key=lambda one: (self._heard[one].made_at_s, one))]
+
+    def _kv_now(self) -> KvSeen | None:
+        now_s = self._clock()
+        if now_s >= self._kv_told_at_s + KV_INTERVAL_S:
+            self._kv_told, self._kv_told_at_s = self.kv(), now_s
+        return self._kv_told
 
     async def _withdraw(self) -> None:
         try:

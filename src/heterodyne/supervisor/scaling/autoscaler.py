@@ -7,29 +7,34 @@ finds. Of several gateways each decides, and the one that leads acts.
 
 import asyncio
 import time
-from collections.abc import Callable
-
-from msgspec import Struct
+from collections.abc import Callable, Iterable
 
 from heterodyne.config.settings import Settings
-from heterodyne.console.scaling.pages import DecisionRow, ModelNowRow, Paused, PoolNowRow, ScalingPage, StepRow
+from heterodyne.console.scaling.pages import (
+    DecisionRow,
+    ModelNowRow,
+    Paused,
+    ScalingPage,
+    ShortCause,
+    StepRow,
+)
 from heterodyne.domain.fleet import PoolName, Wake
 from heterodyne.domain.nearest import unknown_name
-from heterodyne.domain.replica_stage import COMING, ReplicaStage
+from heterodyne.domain.replica_stage import COMING
 from heterodyne.fleet.pool_scaling import PoolScaling
 from heterodyne.fleet.scaling_settings import ScalingSettings
 from heterodyne.planning.scaling.action import ActionKind
 from heterodyne.planning.scaling.autoscaler import ScalingDecision, scale
-from heterodyne.planning.scaling.limits import ScalingRules
-from heterodyne.planning.scaling.observation import Observation
+from heterodyne.planning.scaling.hardware_choice import most_carried
 from heterodyne.planning.scaling.state import ScalingState
-from heterodyne.planning.scaling.told_wait import told_wait
 from heterodyne.supervisor.scaling import meters
+from heterodyne.supervisor.scaling.latest import Latest, pool_row, told_wait_s
 from heterodyne.supervisor.scaling.memory import ScalingMemory
 from heterodyne.supervisor.scaling.observer import Elsewhere, ModelObserver
 from heterodyne.supervisor.scaling.rules import scaled_pools, scaling_rules
-from heterodyne.supervisor.scaling.scaled_fleet import NOBODY, ScaledFleet
+from heterodyne.supervisor.scaling.scaled_fleet import ScaledFleet
 from heterodyne.supervisor.scaling.shared import SharedScaling
+from heterodyne.supervisor.scaling.shortage import Obstacle, Standing, short_of
 from heterodyne.telemetry import log
 
 TICK_S = 0.25  # between two looks at whether a request is held
@@ -40,15 +45,6 @@ ACT = "act"
 OFF = "off"
 
 _log = log.get("assembly")
-
-
-class _Latest(Struct, frozen=True, kw_only=True):
-    """The last look at one model."""
-
-    seen: Observation
-    rules: ScalingRules
-    decision: ScalingDecision
-    speed: float  # of its times
 
 
 class Autoscaler:
@@ -71,9 +67,10 @@ class Autoscaler:
         self._wall_clock = wall_clock
         self._clock = clock  # that workers go by
         self._observers: dict[str, ModelObserver] = {}
-        self._latest: dict[str, _Latest] = {}
+        self._latest: dict[str, Latest] = {}
         self._yields: dict[str, tuple[float, str]] = {}  # by model, until when and to whom
         self._said: dict[str, tuple[StepRow, ...]] = {}
+        self._away_since_s: dict[PoolName, float] = {}
         self._held: set[str] = set()
         self._wakes: dict[str, Wake] = {}  # as the workers have them
 
@@ -101,11 +98,12 @@ class Autoscaler:
         models = {} if settings.autoscaling.mode == OFF else scaled_pools(settings)
         for gone in self._observers.keys() - models.keys():
             del self._observers[gone]
-            meters.forget(gone)
-            self._latest.pop(gone, None)
+            latest = self._latest.pop(gone, None)
+            meters.forget(gone, () if latest is None else (one.pool for one in latest.rules.pools))
             self._said.pop(gone, None)
         for model, tables in models.items():
             await self._look_at(model, tables, settings, now_s)
+        self._note_away((pool for tables in models.values() for pool in tables), now_s)
         self._tell_wakes(settings)
         meters.note(self.page(None, 0))
 
@@ -121,7 +119,9 @@ class Autoscaler:
             leader=self._shared.leader(),
             apart=self._shared.unknown(),
             models=tuple(
-                self._row(name, self._latest[name]) for name in models if name in self._latest and model in {None, name}
+                self._row(name, self._latest[name], settings)
+                for name in models
+                if name in self._latest and model in {None, name}
             ),
             decisions=tuple(decisions[:most]),
         )
@@ -148,10 +148,10 @@ class Autoscaler:
             self._wakes = wakes
             self._fleet.take_wakes(wakes)
 
-    def _wake(self, latest: _Latest) -> Wake:
+    def _wake(self, latest: Latest) -> Wake:
         pools = latest.rules.pools
         start_s = min(latest.decision.state.starts(latest.rules, one.pool).usual_s for one in pools) / latest.speed
-        told_s = self._told_wait_s(latest)
+        told_s = told_wait_s(latest, self._wall_clock(), decides_in_s=TICK_S)
         is_coming = any(one.count(*COMING) for one in latest.seen.pools)
         ready_at_s = None if told_s is None or not is_coming else self._clock() + told_s
         return Wake(start_s=start_s, ready_at_s=ready_at_s)
@@ -175,7 +175,7 @@ class Autoscaler:
         seen = observer.observe(now_s * speed, self._fleet.views(), members, elsewhere)
         decision = scale(rules, self._memory.states.get(model, ScalingState()), seen)
         self._memory.states[model] = decision.state
-        self._latest[model] = _Latest(seen=seen, rules=rules, decision=decision, speed=speed)
+        self._latest[model] = Latest(seen=seen, rules=rules, decision=decision, speed=speed)
         self._yield_to_others(model, tables, now_s)
         steps = []
         for action in decision.actions:
@@ -199,16 +199,29 @@ class Autoscaler:
 
     def _why_idle(self, model: str, settings: Settings, now_s: float, kind: ActionKind) -> str:
         """Why a step is not carried out; empty: it is."""
+        obstacle = self._obstacle(model, settings, now_s)
+        if obstacle is not None:
+            return obstacle.because
+        is_kept = kind is ActionKind.DRAIN and self._shared.is_shared(scaled_pools(settings).get(model, ()))
+        return self._shared.why_kept() if is_kept else ""
+
+    def _obstacle(self, model: str, settings: Settings, now_s: float) -> Obstacle | None:
+        """None: steps are carried out."""
         if settings.autoscaling.mode != ACT:
-            return f'autoscaling.mode is "{settings.autoscaling.mode}"'
+            return Obstacle(cause=ShortCause.MODE, because=f'autoscaling.mode is "{settings.autoscaling.mode}"')
         if model in self._memory.paused:
-            return "an operator has paused it"
+            return Obstacle(cause=ShortCause.PAUSED, because="an operator has paused it")
         until_s, whom = self._yields.get(model, (0.0, ""))
         if now_s < until_s:
-            return whom
-        if not self._shared.is_shared(scaled_pools(settings).get(model, ())):
-            return ""
-        return self._shared.why_idle() or (self._shared.why_kept() if kind is ActionKind.DRAIN else "")
+            return Obstacle(cause=ShortCause.OTHER_SCALER, because=whom)
+        is_shared = self._shared.is_shared(scaled_pools(settings).get(model, ()))
+        why_idle = self._shared.why_idle() if is_shared else ""
+        return Obstacle(cause=ShortCause.GATEWAY, because=why_idle) if why_idle else None
+
+    def _note_away(self, pools: Iterable[PoolName], now_s: float) -> None:
+        """Since when the drivers that do not answer have not."""
+        away = [pool for pool in pools if self._fleet.driven.problem_of(pool) is not None]
+        self._away_since_s = {pool: self._away_since_s.get(pool, now_s) for pool in away}
 
     def _yield_to_others(self, model: str, tables: dict[PoolName, PoolScaling], now_s: float) -> None:
         """Another that changes the same pool is left alone with it for a while: two would undo each other's steps."""
@@ -249,56 +262,37 @@ class Autoscaler:
                 outcome=one.outcome,
             )
 
-    def _row(self, model: str, latest: _Latest) -> ModelNowRow:
+    def _row(self, model: str, latest: Latest, settings: Settings) -> ModelNowRow:
+        now_s, decision, rules = self._wall_clock(), latest.decision, latest.rules
         until_s, whom = self._yields.get(model, (0.0, ""))
+        pools = tuple(
+            pool_row(one.pool, latest, self._fleet.driven, now_s, away_since_s=self._away_since_s.get(one.pool))
+            for one in rules.pools
+        )
+        starts = {one.pool: decision.state.starts(rules, one.pool) for one in rules.pools}
+        short = short_of(
+            Standing(
+                model=model,
+                rules=rules,
+                decision=decision,
+                pools=pools,
+                said={name: table.maximum for name, table in scaled_pools(settings).get(model, {}).items()},
+                obstacle=self._obstacle(model, settings, now_s),
+                refusals=tuple(one.outcome for one in self._said.get(model, ()) if one.outcome),
+            ),
+            speed=latest.speed,
+        )
         return ModelNowRow(
             model=model,
             is_paused=model in self._memory.paused,
-            needed=latest.decision.need.requests_per_s * latest.speed,
-            carried=latest.decision.capacity * latest.speed,
+            needed=decision.need.requests_per_s * latest.speed,
+            carried=decision.capacity * latest.speed,
+            most=most_carried(rules, starts) * decision.state.trust * latest.speed,
+            short=short,
             held=latest.seen.held,
-            told_wait_s=self._told_wait_s(latest),
-            yields=whom if self._wall_clock() < until_s else None,
-            pools=tuple(self._pool_row(one.pool, latest) for one in latest.rules.pools),
-        )
-
-    def _told_wait_s(self, latest: _Latest) -> float | None:
-        """What a request that comes now is told, by the pool that is ready first; None: a replica is ready."""
-        seen, rules, state = latest.seen, latest.rules, latest.decision.state
-        if any(one.count(ReplicaStage.READY) for one in seen.pools):
-            return None
-        now_s = self._wall_clock() * latest.speed
-        waits = [
-            told_wait(
-                seen.pool(one.pool),
-                state.starts(rules, one.pool),
-                now_s,
-                ahead=0,
-                requests_per_s=0.0,
-                decides_in_s=TICK_S * latest.speed,
-            )
-            for one in rules.pools
-        ]
-        return min(one.expected_s for one in waits) / latest.speed
-
-    def _pool_row(self, name: PoolName, latest: _Latest) -> PoolNowRow:
-        driven = self._fleet.driven
-        pool, seen, limits = driven.pools().get(name), latest.seen.pool(name), latest.rules.limits(name)
-        starts = latest.decision.state.starts(latest.rules, name)
-        problems = [] if pool is None else [one.problem for one in pool.replicas if one.problem is not None]
-        away = driven.problem_of(name)
-        return PoolNowRow(
-            pool=name,
-            driver=driven.driver_of(name),
-            minimum=limits.minimum,
-            maximum=limits.maximum,
-            wanted=len(seen.replicas) if pool is None else pool.wanted,
-            ready=seen.count(ReplicaStage.READY),
-            warming=seen.count(*COMING),
-            draining=seen.count(ReplicaStage.DRAINING),
-            cold_start_s=starts.usual_s / latest.speed,
-            cold_starts=len(starts.measured_s),
-            problem=away or (pool.problem if pool is not None else NOBODY) or next(iter(problems), None),
+            told_wait_s=told_wait_s(latest, now_s, decides_in_s=TICK_S),
+            yields=whom if now_s < until_s else None,
+            pools=pools,
         )
 
 

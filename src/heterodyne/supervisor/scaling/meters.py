@@ -1,8 +1,16 @@
 """What the autoscaler counts and shows as metrics."""
 
+from collections.abc import Iterable
+
 from heterodyne.console.scaling.pages import ScalingPage, StepRow
+from heterodyne.domain.fleet import PoolName
 from heterodyne.telemetry import metrics
 
+OF_MODELS = (
+    *(metrics.scaling_needed, metrics.scaling_carried, metrics.scaling_short),
+    *(metrics.scaling_most, metrics.scaling_paused),
+)
+OF_POOLS = (metrics.scaling_wanted, metrics.scaling_cold_start, metrics.scaling_driver_away)
 DONE, NOT_DONE = "done", "not-done"
 
 
@@ -13,10 +21,13 @@ def count(step: StepRow) -> None:
         metrics.scaling_steps.add((step.pool, step.kind.value, step.reason.value, outcome))
 
 
-def forget(model: str) -> None:
+def forget(model: str, pools: Iterable[PoolName]) -> None:
     """It grows and shrinks no more."""
-    for gauge in (metrics.scaling_needed, metrics.scaling_carried, metrics.scaling_short):
+    for gauge in OF_MODELS:
         gauge.forget((model,))
+    for pool in pools:
+        for gauge in OF_POOLS:
+            gauge.forget((pool,))
 
 
 def note(page: ScalingPage) -> None:
@@ -24,8 +35,10 @@ def note(page: ScalingPage) -> None:
     for model in page.models:
         metrics.scaling_needed.set((model.model,), model.needed)
         metrics.scaling_carried.set((model.model,), model.carried)
-        is_short = model.needed > model.carried and not any(pool.warming for pool in model.pools)
-        metrics.scaling_short.set((model.model,), float(is_short))
+        metrics.scaling_short.set((model.model,), float(model.short is not None))
+        metrics.scaling_most.set((model.model,), model.most)
+        metrics.scaling_paused.set((model.model,), float(model.is_paused))
         for pool in model.pools:
             metrics.scaling_wanted.set((pool.pool,), pool.wanted)
             metrics.scaling_cold_start.set((pool.pool,), pool.cold_start_s)
+            metrics.scaling_driver_away.set((pool.pool,), pool.away_s or 0.0)

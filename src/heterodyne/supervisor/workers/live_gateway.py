@@ -14,6 +14,7 @@ from heterodyne.control.fleet_watch import FleetWatch
 from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.fleet import ModelRule, Replica
 from heterodyne.domain.key_restriction import KeyRestriction
+from heterodyne.domain.kv_seen import KvSeen
 from heterodyne.domain.provider_limit import INPUT_TOKENS, OUTPUT_TOKENS, REQUESTS, TOKENS
 from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.gateway.abuse.restrictions import KeyRestrictions
@@ -26,6 +27,9 @@ from heterodyne.gateway.demand_tally import DemandSeen, DemandTally
 from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.guards.hits import GuardHits
 from heterodyne.gateway.guards.input_guard import InputGuard
+from heterodyne.gateway.hot_prefixes import HotPrefixes
+from heterodyne.gateway.kv_report import kv_seen, looks_at_prompts
+from heterodyne.gateway.kv_tally import KvTally
 from heterodyne.gateway.request_handler import RequestHandler
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.server import GatewayServer
@@ -75,6 +79,7 @@ class LiveGateway:
         self.endpoint_picker_port = 0  # where proxies ask for an endpoint; 0: nowhere
         self.explainer = explainer
         self.guard_hits = GuardHits(time.time)
+        self.hot_prefixes = HotPrefixes(upstream.router, upstream.clock)
         self.note_gauges = request_handler.note_gauges
         self._request_handler = request_handler
         self._controller = controller
@@ -83,6 +88,7 @@ class LiveGateway:
         self._watch = watch
         self._priors = priors
         self._take_rollouts(upstream.fleet.snapshot.rules)
+        self._follow_kv(upstream.fleet.snapshot.replicas, upstream.fleet.snapshot.rules)
         self._answer_cache = answer_cache
         self._signs: SignSender | None = None  # None: nobody is told of requests whose use is watched
         self._drops: tuple[CacheDrop, ...] = ()
@@ -125,6 +131,7 @@ class LiveGateway:
         gone = {replica.id: replica for replica in upstream.fleet.snapshot.replicas}
         self._watch.update(replicas, rules)
         self._take_rollouts(rules)
+        self._follow_kv(replicas, rules)
         for replica in replicas:
             gone.pop(replica.id, None)
         _forget_gauges(gone.values())
@@ -201,6 +208,28 @@ class LiveGateway:
             rollouts=self._request_log.arms.snapshot(),
             queued_by_project=self._controller.queues.waiting_by_project(QUEUED_PROJECTS_MAX),
             demand=self._demand(),
+            kv=self._kv(),
+        )
+
+    def _follow_kv(self, replicas: Sequence[Replica], rules: Mapping[str, ModelRule]) -> None:
+        request_log = self._request_log
+        self.hot_prefixes.is_on = looks_at_prompts(replicas, rules)
+        if not self.hot_prefixes.is_on:
+            request_log.kv = None
+        elif request_log.kv is None:
+            request_log.kv = KvTally(self._upstream.router.fabric.token_bytes)
+
+    def _kv(self) -> KvSeen | None:
+        upstream, tally = self._upstream, self._request_log.kv
+        if tally is None:
+            return None
+        return kv_seen(
+            upstream.router,
+            upstream.fleet.snapshot,
+            tally,
+            files=upstream.kv.files,
+            prefixes=self.hot_prefixes.latest,
+            now_s=upstream.clock(),
         )
 
     def _demand(self) -> dict[str, DemandSeen]:

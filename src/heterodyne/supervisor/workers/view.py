@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from heterodyne.control.replica_seen import FleetSeen
 from heterodyne.domain.fleet import ReplicaId
+from heterodyne.domain.kv_seen import KvSeen
 from heterodyne.gateway.demand_tally import DemandSeen
 from heterodyne.rollout.arms_seen import ArmsSeen
 from heterodyne.routing.health.snapshot import FleetHealthSnapshot
@@ -32,6 +33,7 @@ class WorkerView(Struct, frozen=True, kw_only=True):
     rollouts: dict[str, ArmsSeen] = {}  # by id, what it has seen of both sides since it began
     queued_by_project: dict[str, int] = {}  # those that wait for their turn here, of the projects with the most
     demand: dict[str, DemandSeen] = {}  # by model, since it began; empty: no pool grows and shrinks
+    kv: KvSeen | None = None  # None: no prompt is looked at
 
 
 _decode = msgspec.msgpack.Decoder(WorkerView).decode

@@ -8,15 +8,17 @@ import pytest
 from heterodyne.domain.errors import InvalidSpec
 from heterodyne.domain.fleet import PoolName, ReplicaId
 from heterodyne.domain.replica_stage import ReplicaStage
-from heterodyne.planning.scaling.capacity import CapacityCurve
+from heterodyne.planning.scaling.capacity import DEARER_MAX, DEARER_MIN, CapacityCurve, beyond_chance
 from heterodyne.planning.scaling.cold_start import KEPT, ColdStarts
 from heterodyne.planning.scaling.demand import RecentDemand, demand_of
 from heterodyne.planning.scaling.floor import floor_of
 from heterodyne.planning.scaling.hardware_choice import additions, given_up, removals
 from heterodyne.planning.scaling.limits import PoolLimits, ScalingRules
-from heterodyne.planning.scaling.observation import PoolObservation, ScaledReplica
+from heterodyne.planning.scaling.observation import Observation, PoolObservation, ScaledReplica
 from heterodyne.planning.scaling.shape import LoadSample
+from heterodyne.planning.scaling.state import ScalingState, observed
 from heterodyne.planning.scaling.told_wait import told_wait
+from heterodyne.planning.scaling.trust import LatenessSample, corrected
 
 A, B = PoolName("a"), PoolName("b")
 
@@ -59,6 +61,68 @@ def test_a_usual_request_weighs_one() -> None:
     assert 500 * known.prompt_token + 200 * known.output_token == pytest.approx(1.0)
 
 
+USUAL = CapacityCurve.of(
+    ((1, 1.0), (10, 10.0)), prompt_tokens=800, output_tokens=400, prompt_token_s=0.0002, output_token_s=0.003
+)
+
+
+def test_means_that_chance_may_have_made_are_the_usual_ones() -> None:
+    assert [beyond_chance(ratio) for ratio in (0.92, 1.0, 1.09)] == [1.0, 1.0, 1.0]
+    assert 1.0 < beyond_chance(1.15) < 1.15
+    assert beyond_chance(1.5) == pytest.approx(1.5)
+    assert beyond_chance(0.5) == pytest.approx(0.5)
+    assert beyond_chance(0.0) == 0.0
+
+
+def test_longer_prompts_take_more_than_their_work_and_short_answers_save_less() -> None:
+    assert USUAL.dearer(1.0, 1.0) == pytest.approx(1.0)
+    assert USUAL.dearer(1.5, 1.0) > 1.3
+    assert USUAL.dearer(1.0, 0.5) > 1.05
+    assert USUAL.dearer(0.5, 1.0) < 0.9
+    assert USUAL.dearer(0.03, 0.02) == DEARER_MIN, "far from what was simulated nothing is saved beyond that"
+    assert USUAL.dearer(100.0, 1.0) == DEARER_MAX
+    assert curve((1, 1.0)).dearer(0.1, 0.1) == 1.0, "what the curve was found with is not known"
+
+
+def test_answers_whose_length_becomes_known_are_no_change_of_demand() -> None:
+    rules = ScalingRules(pools=(PoolLimits(pool=A, capacity=USUAL),))
+    state = ScalingState()
+    for place in range(60):
+        state = observed(
+            state,
+            rules,
+            Observation(
+                at_s=10.0 * place,
+                span_s=10.0,
+                arrivals=50,
+                prompt_tokens=40_000,
+                ended=50,
+                output_tokens=5_000,
+                pools=(),
+            ),
+        )
+    counted = {round(one.requests, 6) for one in state.samples}
+    assert len(counted) == 1
+    assert counted.pop() < 0.7 * 50
+    demand = demand_of(state.samples)
+    assert demand.slope == 0.0
+    assert not demand.has_fallen
+
+
+def lateness(share: float, seconds: float) -> list[LatenessSample]:
+    looks = range(0, int(seconds), 10)
+    return [LatenessSample(at_s=at_s, ended=20, late=round(20 * share), arrivals=20, risk=0.0) for at_s in looks]
+
+
+def test_a_budget_that_nobody_uses_makes_bolder_even_where_there_were_shortages() -> None:
+    for enough_since_s in (None, 0.0, 1700.0):
+        trust = corrected(1.0, lateness(0.0, 2000), allowed=0.01, now_s=2000.0, enough_since_s=enough_since_s)
+        assert trust > 1.0
+    assert corrected(1.0, lateness(0.0, 900), allowed=0.01, now_s=900.0, enough_since_s=0.0) == 1.0
+    assert corrected(1.0, lateness(0.1, 2000), allowed=0.01, now_s=2000.0, enough_since_s=None) == 1.0
+    assert corrected(1.0, lateness(0.1, 2000), allowed=0.01, now_s=2000.0, enough_since_s=0.0) < 1.0
+
+
 def test_a_step_shows_within_half_a_minute_and_is_no_trend() -> None:
     found = demand_of(samples([3.0] * 60 + [9.0] * 3))
     assert found.now > 6.0
@@ -86,7 +150,7 @@ def test_a_rise_that_has_begun_minutes_ago_is_followed_from_where_it_began() -> 
 
 def test_a_young_rise_is_not_taken_to_go_on_for_long() -> None:
     young = RecentDemand(now=4.0, mean=4.0, slope=0.01, lasted_s=60.0)
-    assert young.ahead(120.0) == pytest.approx(4.3)
+    assert young.ahead(120.0) == pytest.approx(4.24)
     assert young.ahead(10.0) == pytest.approx(4.1)
 
 

@@ -4,6 +4,10 @@ import { h, mount, setText } from "../lib/dom.js";
 import { count, usd } from "../lib/format.js";
 import { rememberIn } from "../lib/route.js";
 import { poolCard } from "./fleet_pool.js";
+import { scalingPanel } from "./fleet_scaling.js";
+import { repeat } from "./repeat.js";
+
+const SCALING_S = 5;
 
 const NO_HARDWARE = "no hardware named";
 
@@ -20,6 +24,7 @@ export const view = {
     const groups = new Map();
     const sum = h("span", { class: "muted" });
     const body = h("div", null, h("p", { class: "empty" }, "Waiting for the fleet…"));
+    const scaling = scalingPanel();
     const search = h("input", {
       type: "search", placeholder: "Pool, model, hardware", "aria-label": "Search pools", value: state.search,
       on: {
@@ -31,7 +36,7 @@ export const view = {
       !context.canChange && h(
         "p", { class: "hint" }, "You may look and not change: draining, restarting and scaling are for operators."
       ),
-      body);
+      h("div", { class: "panels" }, scaling.element), body);
 
     function remember() {
       rememberIn("fleet", { search: state.search, open: [...state.open].join(",") });
@@ -77,8 +82,11 @@ export const view = {
     }
 
     const end = context.live.subscribe(take);
+    scaling.refresh();
+    const stop = repeat(SCALING_S, scaling.refresh);
     return () => {
       end();
+      stop();
       for (const made of cards.values()) made.destroy();
     };
   },

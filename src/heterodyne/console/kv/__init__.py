@@ -1,0 +1,1 @@
+"""Where KV is held, how it moves between pools, and what that is worth."""

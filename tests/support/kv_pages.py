@@ -1,0 +1,104 @@
+"""KV as the admin API tells it, made up."""
+
+from heterodyne.console.kv.pages import (
+    KvLinkRow,
+    KvOriginRow,
+    KvPage,
+    KvPoolRow,
+    KvPrefixRow,
+    KvReplicaRow,
+    KvStoreRow,
+)
+from heterodyne.domain.kv_seen import KvMix
+
+MIX = KvMix(prompts=1234, computed=200_000, own=700_000, host=10_000, peer=40_000, store=30_000, prefill=20_000)
+KV = KvPage(
+    at=1000.0,
+    window_s=300,
+    is_on=True,
+    is_moving=True,
+    gateways=2,
+    mix=MIX,
+    pools=(
+        KvPoolRow(
+            pool="h100-us-east",
+            model="llama-3.1-70b-instruct",
+            strategy="auto",
+            role="decode",
+            transfer="nixl",
+            store="shared",
+            replicas=8,
+            held_tokens=1_234_567,
+            held_tokens_max=4_000_000,
+            held_bytes=4e11,
+            host_bytes=6.4e10,
+            host_bytes_max=256_000_000_000,
+            mix=MIX,
+        ),
+    ),
+    replicas=(
+        KvReplicaRow(
+            id="h100-us-east-0",
+            pool="h100-us-east",
+            held_tokens=123_456,
+            held_tokens_max=None,
+            held_bytes=4e10,
+            engine_share=0.4,
+            host_bytes=8e9,
+            host_bytes_max=32_000_000_000,
+            trust=0.91,
+            mix=MIX,
+        ),
+    ),
+    replicas_left_out=7,
+    stores=(
+        KvStoreRow(
+            store="shared",
+            medium="redis",
+            held_bytes=1.2e11,
+            capacity_bytes=2e11,
+            pinned_bytes=3e9,
+            blocks=5000,
+            files=12,
+            file_bytes=900_000_000,
+            pools=("h100-us-east",),
+        ),
+    ),
+    links=tuple(
+        KvLinkRow(
+            source=source,
+            target="h100-us-east",
+            bytes_per_s=2.5e10,
+            latency_ms=26.4,
+            transfers=4321,
+            timed=timed,
+            failed=3,
+            failing_share=0.01,
+            paused_until_at=paused_until_at,
+        )
+        for source, timed, paused_until_at in (("store shared", 99, None), ("a-pool-far-away", 0, 1012.0))
+    ),
+    links_left_out=4,
+    origins=(
+        KvOriginRow(
+            origin="prefill",
+            arrived=4000,
+            failed=12,
+            byte_count=9e12,
+            tokens=4e7,
+            saved_s=-123.4,
+            saved_usd=12.34,
+            withheld=41,
+            off_ratio=0.97,
+        ),
+    ),
+    prefixes=(
+        KvPrefixRow(
+            model="llama-3.1-70b-instruct",
+            hash="05fce0277037",
+            tokens=2_048,
+            prompts=812.4,
+            held_by=tuple(f"h100-us-east-{number}" for number in range(6)),
+        ),
+    ),
+)
