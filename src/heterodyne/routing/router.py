@@ -342,11 +342,8 @@ def _even() -> float:
 
 def _has_changed(before: Replica, now: Replica) -> bool:
     """Whether the same name stands for something else: another pool, model or make."""
-    return (before.pool, before.model, before.hardware, before.tp, before.engine, before.version) != (
-        now.pool,
-        now.model,
-        now.hardware,
-        now.tp,
-        now.engine,
-        now.version,
-    )
+    return _identity(before) != _identity(now)
+
+
+def _identity(replica: Replica) -> tuple[object, ...]:
+    return replica.pool, replica.model, replica.hardware, replica.tp, replica.engine, replica.version
