@@ -29,6 +29,7 @@ MEASURED = {
     "guides/calibrate.md": "of one engine on one chip: tests/e2e/test_calibrate_command.py has the command",
     "guides/dashboards.md": "prints nothing: tests/unit/cli/test_observability.py has the files",
     "guides/load-testing.md": "tests/e2e/test_bench_command.py has the command",
+    "guides/many-gateways.md": "of four gateways: tests/e2e/test_agreed_reloads.py has the command",
     "guides/simulate.md": "of public traces that are not part of this repository: tests/unit/cli/test_simulate.py",
 }
 

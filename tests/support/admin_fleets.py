@@ -1,7 +1,7 @@
 """A fleet for the admin API to ask: it has a replica or two, knows one request, and can do one thing of each kind."""
 
 from heterodyne.console.errors import ChangeRefused
-from heterodyne.console.fleet.forms import Addition, Selection
+from heterodyne.console.fleet.forms import Addition, ReloadOrder, Selection
 from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded, ReplicaCondition, ReplicaRow, WorkerRow
 from heterodyne.domain.fleet import Health
 from heterodyne.domain.nearest import unknown_name
@@ -85,5 +85,5 @@ class ScriptedFleet:
     async def add(self, addition: Addition) -> Changed:
         raise unknown_name("pool", addition.pool, [REPLICA.pool])
 
-    async def reload(self) -> Reloaded:
+    async def reload(self, order: ReloadOrder) -> Reloaded:
         return Reloaded(version=2, is_applied=True)

@@ -173,6 +173,7 @@ class Signals(Struct, frozen=True, kw_only=True):
     scaled_models: tuple[ScaledModelSignals, ...] | None = None
     scaled_pools: tuple[ScaledPoolSignals, ...] | None = None
     reports_away: bool | None = None  # whether the store through which gateways tell each other of the fleet is away
+    settings_apart: tuple[str, ...] | None = None  # gateways that work by other settings than this one
     guard_failures: int | None = None  # texts that no guard could look at, in the last half hour
     books: BooksSignals | None = None
     audit: AuditSignals | None = None

@@ -38,6 +38,7 @@ def build_fleet_owner(
     tenants: TenantSnapshot,
     splits: Mapping[str, RolloutSplit],
     drops: tuple[CacheDrop, ...],
+    weights: Mapping[str, Path],
     reread: Reread,
     fetch: Fetch,
     on_settings: OnSettings,
@@ -57,7 +58,16 @@ def build_fleet_owner(
         cluster.take(scaled_pools(new))
         on_settings(new, weights)
 
-    reload = FleetReload(began, fleet, reread=reread, fetch=fetch, on_settings=on_reload, discovered=discovered.members)
+    reload = FleetReload(
+        began,
+        fleet,
+        wanted=wanted,
+        weights=weights,
+        reread=reread,
+        fetch=fetch,
+        on_settings=on_reload,
+        discovered=discovered.members,
+    )
     return FleetOwner(
         fleet, reload, DecisionClient(run_dir, workers.running), discovery=discovery, cluster=cluster, drivers=drivers
     )

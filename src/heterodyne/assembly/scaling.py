@@ -1,20 +1,16 @@
-"""Builds the autoscaler, over the fleet's owner, and what gateways tell each other for it."""
+"""Builds the autoscaler, over the fleet's owner, with what gateways tell each other for it."""
 
 import os
-import secrets
-import socket
 import time
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from heterodyne.config.settings import Settings
+from heterodyne.assembly.gateways import GatewayParts
 from heterodyne.console.live.gateway_minute import GatewayMinute, OtherGateway, minute_of
 from heterodyne.domain.kv_seen import KvSeen
 from heterodyne.stores.open_store import state_folder
-from heterodyne.stores.redis.reports import GATEWAYS, RedisReports
 from heterodyne.supervisor.fleet.fleet_owner import FleetOwner
-from heterodyne.supervisor.gateways.gateway_watch import GatewayWatch
 from heterodyne.supervisor.leader.leader_watch import LeaderWatch
 from heterodyne.supervisor.run import Loops
 from heterodyne.supervisor.scaling.autoscaler import Autoscaler
@@ -23,8 +19,6 @@ from heterodyne.supervisor.scaling.scaled_fleet import ScaledFleet
 from heterodyne.supervisor.scaling.shared import SharedScaling
 from heterodyne.supervisor.services.kv_reader import try_report
 from heterodyne.supervisor.stores.supervisor_stores import SupervisorStores
-
-NAME_BYTES = 8
 
 
 class ScalingParts(Struct, frozen=True, kw_only=True, eq=False):
@@ -36,10 +30,9 @@ class ScalingParts(Struct, frozen=True, kw_only=True, eq=False):
     loops: Loops
 
 
-def build_scaling(owner: FleetOwner, stores: SupervisorStores) -> ScalingParts:
+def build_scaling(owner: FleetOwner, stores: SupervisorStores, gateways: GatewayParts) -> ScalingParts:
     """It follows reloads; the lease of the leader is one of the documents. Raises SettingsInvalid."""
-    sender = secrets.token_hex(NAME_BYTES)
-    leader, watch = LeaderWatch(stores.documents, sender), _try_watch(owner.settings, sender)
+    leader, watch = LeaderWatch(stores.documents, gateways.sender), gateways.watch
     fleet = ScaledFleet(
         driven=owner.driven,
         replicas=owner.replicas,
@@ -49,15 +42,13 @@ def build_scaling(owner: FleetOwner, stores: SupervisorStores) -> ScalingParts:
     )
     file = state_folder(os.environ) / f"autoscaling-{owner.settings.gateway.port}.msgpack"
     memory = ScalingMemory(file)
-    name = f"{socket.gethostname()}:{owner.settings.gateway.port}"
-    shared = SharedScaling(fleet, memory, name=name, fence=leader.fence, watch=watch)
+    shared = SharedScaling(fleet, memory, name=gateways.name, fence=leader.fence, watch=watch)
     autoscaler = Autoscaler(lambda: owner.settings, fleet, memory, shared)
     loops: Loops = {"leader": leader.run, "autoscaler": autoscaler.run}
     if watch is None:
         return ScalingParts(autoscaler=autoscaler, others=tuple, kv_elsewhere=tuple, loops=loops)
     watch.minute = lambda: _minute(owner, stores)
     watch.kv = lambda: try_report(owner.workers.views())
-    loops = {**loops, "gateways": watch.run}
     return ScalingParts(autoscaler=autoscaler, others=watch.others, kv_elsewhere=watch.kv_elsewhere, loops=loops)
 
 
@@ -65,9 +56,3 @@ def _minute(owner: FleetOwner, stores: SupervisorStores) -> GatewayMinute:
     """What this gateway tells the consoles of others."""
     window, rows = stores.recent_activity.window(time.time()), owner.workers.rows()
     return minute_of(window, in_flight=sum(one.in_flight for one in rows), queued=sum(one.queued for one in rows))
-
-
-def _try_watch(settings: Settings, sender: str) -> GatewayWatch | None:
-    """None: this gateway tells others nothing."""
-    url = settings.stores.fleet_url
-    return None if url is None else GatewayWatch(RedisReports(url, prefix=GATEWAYS), sender=sender)

@@ -45,8 +45,7 @@ def serve(settings: Settings, reread: Reread, progress: Progress) -> int:
         listener = claim_alone(console.host, console.port) if console.listens else None
         weights = pool_weights(running, progress)
         wanted = members(remote_replicas(running), local_replicas(running, weights))
-        local = LocalDriver(driven_pools(running, weights))
-        uvloop.run(_serve(settings, running, wanted, local=local, run_dir=run_dir, reread=reread, listener=listener))
+        uvloop.run(_serve(settings, running, wanted, weights, run_dir=run_dir, reread=reread, listener=listener))
     return 0
 
 
@@ -54,8 +53,8 @@ async def _serve(
     began: Settings,
     settings: Settings,
     wanted: Sequence[FleetMember],
+    weights: Mapping[str, Path],
     *,
-    local: LocalDriver,
     run_dir: Path,
     reread: Reread,
     listener: socket.socket | None,
@@ -67,7 +66,7 @@ async def _serve(
         if access is not None:
             access.guard.take(new.console)
 
-    platforms = PlatformDrivers(settings)
+    local, platforms = LocalDriver(driven_pools(settings, weights)), PlatformDrivers(settings)
     # What serves ends before the books are closed.
     async with open_supervisor_stores(settings, run_dir) as stores:
         access = None if listener is None else build_access(settings, listener)
@@ -80,6 +79,7 @@ async def _serve(
             tenants=stores.snapshot,
             splits=splits_of(await stores.rollouts.rollouts(), settings.pools),
             drops=await stores.policies.drops(time.time()),
+            weights=weights,
             reread=reread,
             fetch=lambda new: pool_weights(new, _unseen),
             on_settings=on_settings,

@@ -11,6 +11,7 @@ from heterodyne.assembly.abuse import build_abuse
 from heterodyne.assembly.batches import batch_clerk
 from heterodyne.assembly.console import AdminAccess, build_instruments
 from heterodyne.assembly.fleet import answer_keda
+from heterodyne.assembly.gateways import build_gateways
 from heterodyne.assembly.policies import PolicyParts, build_policies
 from heterodyne.assembly.registry import build_registry
 from heterodyne.assembly.rollouts import build_rollouts
@@ -112,7 +113,8 @@ async def run_supervisor(
     certificates = CertificateWatch(lambda: owner.settings)
     meters = SupervisorMeters(owner, stores.books, tenants, drifts, stores.documents)
     abuse = build_abuse(owner, stores, run_dir)
-    scaling = build_scaling(owner, stores)
+    gateways = build_gateways(owner, stores)
+    scaling = build_scaling(owner, stores, gateways)
     alerts = _try_alerts(
         owner,
         stores,
@@ -148,6 +150,7 @@ async def run_supervisor(
         "drift": drifts.run,
         "abuse": abuse.run,
         "certificates": certificates.run,
+        **gateways.loops,
         **scaling.loops,
         "discovery": owner.discovery.run,
         "keda": lambda: answer_keda(owner),

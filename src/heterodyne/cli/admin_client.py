@@ -11,7 +11,7 @@ from msgspec import Struct
 from heterodyne.console.abuse.forms import AbuseLift
 from heterodyne.console.abuse.pages import AbusePage, Lifted
 from heterodyne.console.decisions.pages import DecisionPage
-from heterodyne.console.fleet.forms import Addition, Selection
+from heterodyne.console.fleet.forms import Addition, ReloadOrder, Selection
 from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
 from heterodyne.console.rollouts.forms import RolloutOf, RolloutStart
 from heterodyne.console.rollouts.pages import RolloutPage
@@ -89,9 +89,9 @@ class AdminClient:
         """One change of the fleet, such as `drain`."""
         return self.call("POST", f"/admin/fleet/{name}", body, Changed)
 
-    def reload(self) -> Reloaded:
+    def reload(self, order: ReloadOrder) -> Reloaded:
         """Have the settings read again."""
-        return self.call("POST", "/admin/reload", {}, Reloaded, timeout_s=RELOAD_TIMEOUT_S)
+        return self.call("POST", "/admin/reload", order, Reloaded, timeout_s=RELOAD_TIMEOUT_S)
 
     def rollouts(self, model: str | None) -> RolloutPage:
         """The latest of each model, or all of one."""

@@ -62,6 +62,22 @@ class FleetSettings(PlatformSettings, Struct, frozen=True, kw_only=True, forbid_
             '"keda"`; absent, nobody listens. It takes heterodyne[keda].'
         ),
     ] = None
+    reload_timeout_s: Annotated[
+        float,
+        Meta(
+            ge=1,
+            le=3600,
+            description="How long a reload waits until every gateway of `stores.fleet_url` has said that it would take "
+            "it; weights that are not there yet are fetched in this time.",
+        ),
+    ] = 60.0
+    reload_when_unreachable: Annotated[
+        Literal["open", "closed"],
+        Meta(
+            description="While a gateway cannot ask the others: `closed` refuses reloads, `open` lets it take its own "
+            "file alone."
+        ),
+    ] = "closed"
     kubernetes_resync_s: Annotated[
         float, Meta(ge=10, le=3600, description="How often everything is read anew, beside what is told as it changes.")
     ] = 300.0

@@ -552,6 +552,22 @@ gossip_dropped = Counter(
 leader = SharedGauge(
     "heterodyne_supervisor_leader", "1 at the gateway that runs what only one of several may run, 0 at the others."
 )
+reloads = Counter(
+    "heterodyne_supervisor_reloads_total",
+    "What came of settings that were read again, by outcome: taken, refused (they are bad), differs (other gateways "
+    "have others, or one of them refused), failed (taken, and not by every worker), undone (another gateway failed).",
+    ("outcome",),
+)
+settings_info = SharedGauge(
+    "heterodyne_supervisor_settings_info",
+    "1, with the version of the settings that this gateway works by: the same at all gateways that a reload would not "
+    "change.",
+    ("version",),
+)
+settings_apart = SharedGauge(
+    "heterodyne_supervisor_settings_apart",
+    "Gateways, of those that are heard of, that work by another version of the settings than this one.",
+)
 report_peers = SharedGauge(
     "heterodyne_routing_report_peers",
     "Workers, of this and other gateways, whose reports of the fleet count now; 0 where `stores.fleet_url` is not set "
@@ -771,6 +787,9 @@ ALL: tuple[Meter, ...] = (
     gossip_received,
     gossip_dropped,
     leader,
+    reloads,
+    settings_info,
+    settings_apart,
     report_peers,
     report_age,
     reports_away,

@@ -245,6 +245,11 @@ def test_gateways_that_do_not_hear_of_each_other(away: bool, is_firing: bool) ->
     assert bool(fires("gateways_apart", Signals(at=0.0, reports_away=away))) is is_firing
 
 
+def test_gateways_by_other_settings_fire_by_their_names() -> None:
+    assert not fires("gateways_settings_apart", Signals(at=0.0, settings_apart=()))
+    assert fires("gateways_settings_apart", Signals(at=0.0, settings_apart=("b:8080",)))
+
+
 def test_a_policy_that_holds_keys_fires_and_one_that_holds_none_does_not() -> None:
     held = (AbuseSignals(policy="spread", keys=3), AbuseSignals(policy="cost", keys=0))
     assert fires("abuse_found", Signals(at=0.0, abuse=held)) == ["spread"]

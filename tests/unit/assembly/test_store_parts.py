@@ -18,6 +18,7 @@ from heterodyne.books.encoding import encode_finished, encode_opening
 from heterodyne.books.segment import READY, write_segment
 from heterodyne.books.settings import BookSettings
 from heterodyne.config.settings import Settings
+from heterodyne.console.fleet.forms import ReloadOrder
 from heterodyne.console.fleet.pages import FleetPage, Reloaded
 from heterodyne.domain.audit import ChangeEntry
 from heterodyne.domain.errors import SettingsInvalid
@@ -51,11 +52,11 @@ class Fleet(ScriptedFleet):
     def page(self) -> FleetPage:
         return msgspec.structs.replace(super().page(), replicas=(REPLICA, DOWN, HOSTED))
 
-    async def reload(self) -> Reloaded:
+    async def reload(self, order: ReloadOrder) -> Reloaded:
         self.reloads += 1
         if self._refuses:
             raise SettingsInvalid("gateway.port: no number")
-        return await super().reload()
+        return await super().reload(order)
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 
 from heterodyne.console.app import admin_app
 from heterodyne.console.errors import ChangeRefused
-from heterodyne.console.fleet.forms import Addition, Selection
+from heterodyne.console.fleet.forms import Addition, ReloadOrder, Selection
 from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
 from heterodyne.console.guard import BODY_BYTES_MAX, QUESTION_BYTES_MAX
 from heterodyne.console.settings import ConsoleSettings
@@ -49,7 +49,7 @@ class RecordingFleet:
     async def add(self, addition: Addition) -> Changed:
         return self._changed("add", addition)
 
-    async def reload(self) -> Reloaded:
+    async def reload(self, order: ReloadOrder) -> Reloaded:
         self.done.append("reload")
         return Reloaded(version=8, is_applied=True)
 

@@ -1,4 +1,4 @@
-"""Gateways that share replicas and do not hear of each other."""
+"""Gateways that share replicas and do not hear of each other, or do not work by the same settings."""
 
 from heterodyne.alerts.alert import GATEWAY, Alert, AlertMatch, Severity
 from heterodyne.alerts.settings import AlertSettings
@@ -11,6 +11,13 @@ def _judge_apart(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] |
     return (AlertMatch(subject=GATEWAY, detail=""),) if signals.reports_away else ()
 
 
+def _judge_settings(signals: Signals, _: AlertSettings) -> tuple[AlertMatch, ...] | None:
+    if signals.settings_apart is None:
+        return None
+    names = ", ".join(signals.settings_apart)
+    return (AlertMatch(subject=GATEWAY, detail=f"Others than here: {names}."),) if names else ()
+
+
 ALERTS = (
     Alert(
         name="gateways_apart",
@@ -21,5 +28,15 @@ ALERTS = (
         labels=(),
         expression=lambda _: "max(heterodyne_routing_reports_away) > 0",
         judge=_judge_apart,
+    ),
+    Alert(
+        name="gateways_settings_apart",
+        severity=Severity.TICKET,
+        hold_s=300,
+        summary="Gateways over one fleet work by different settings.",
+        section="gateways",
+        labels=(),
+        expression=lambda _: "max(heterodyne_supervisor_settings_apart) > 0",
+        judge=_judge_settings,
     ),
 )

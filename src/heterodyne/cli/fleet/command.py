@@ -157,18 +157,23 @@ def remove(
 
 
 @fleet.command()
+@click.option("--alone", is_flag=True, help="On this gateway only, whatever the others have.")
 @admin_options
-def reload(*, url: str, key_env: str, as_json: bool) -> None:
+def reload(*, alone: bool, url: str, key_env: str, as_json: bool) -> None:
     """Have the settings read again, as SIGHUP does; bad ones are refused and every problem is shown.
+
+    Where gateways share a fleet (stores.fleet_url) all of them take their files, which have to say the same, or none.
 
     \b
     Examples:
       heterodyne fleet reload
       heterodyne fleet reload --json
+      heterodyne fleet reload --alone
     """
     from heterodyne.cli.output import print_json
+    from heterodyne.console.fleet.forms import ReloadOrder
 
-    done = _client(url, key_env).reload()
+    done = _client(url, key_env).reload(ReloadOrder(alone=alone))
     if as_json:
         print_json(done)
         return
@@ -177,6 +182,10 @@ def reload(*, url: str, key_env: str, as_json: bool) -> None:
             click.echo(f"{word}: {', '.join(ids)}")
     if not (done.started or done.stopped or done.changed):
         click.echo("the fleet is the same")
+    if done.gateways:
+        click.echo(f"settings {done.settings} hold at {', '.join(done.gateways)}")
+    if done.note:
+        click.echo(done.note, err=True)
     if done.dropped:
         click.echo(f"added while running, and dropped: {', '.join(done.dropped)}", err=True)
     if done.needs_restart:

@@ -1,6 +1,6 @@
 """The fleet as columns for people."""
 
-from heterodyne.console.fleet.pages import FleetPage, ReplicaRow
+from heterodyne.console.fleet.pages import FleetPage, ReplicaRow, SettingsStanding
 from heterodyne.domain.price import Price
 
 HEADER = ("POOL", "REPLICA", "HARDWARE", "STATE", "IN FLIGHT", "RUNNING", "WAITING", "KV", "PRICE", "PROBLEM")
@@ -39,6 +39,25 @@ def footnotes(page: FleetPage) -> list[str]:
         notes += [f"  {problem}" for problem in page.reload.problems]
     if page.reload is not None and page.reload.needs_restart:
         notes.append(f"wait for a restart: {', '.join(page.reload.needs_restart)}")
+    return [*notes, *_standing(page.settings)]
+
+
+def _standing(settings: SettingsStanding) -> list[str]:
+    """The settings of all gateways, where they are not the same or about to change."""
+    notes = []
+    if settings.apart:
+        notes.append(f"gateways by other settings than here ({settings.version}):")
+        notes += [
+            f"  {one.gateway} ({one.version or 'it does not say which'})"
+            for one in settings.others
+            if one.gateway in settings.apart
+        ]
+    if settings.differs_at:
+        notes.append(f"the file here is not the one that gateways agreed on: {', '.join(settings.differs_at)}")
+    if settings.under_way:
+        notes.append(f"a reload of all gateways is under way: {settings.under_way}")
+    if settings.problem:
+        notes.append(f"the last reload of all gateways: {settings.problem}")
     return notes
 
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from heterodyne.console.change_recorder import ChangeRecorder, Effect, Intent
-from heterodyne.console.fleet.forms import Addition, Nothing, Selection
+from heterodyne.console.fleet.forms import Addition, ReloadOrder, Selection
 from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded, ReplicaCondition, ReplicaRow
 from heterodyne.console.fleet.service import FleetService
 
@@ -43,11 +43,11 @@ class FleetChanges:
         intent = Intent(who=who, what="fleet.add", subject=str(addition))
         return await self._recorder.carry_out(intent, lambda: self._fleet.add(addition), self._added)
 
-    async def reload(self, _: Nothing, who: str) -> Reloaded:
-        intent = Intent(who=who, what="fleet.reload", subject="settings")
+    async def reload(self, order: ReloadOrder, who: str) -> Reloaded:
+        intent = Intent(who=who, what="fleet.reload", subject="settings", wanted=order)
         before = _notes(self._fleet.page(), _anyone)
         return await self._recorder.carry_out(
-            intent, self._fleet.reload, lambda done: Effect(before=before, after=done)
+            intent, lambda: self._fleet.reload(order), lambda done: Effect(before=before, after=done)
         )
 
     async def _select(

@@ -33,11 +33,13 @@ class Addition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return f"{_place(self.url)} to pool {self.pool}{' without its key' if self.without_key else ''}"
 
 
-class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
-    """A change that needs no words."""
+class ReloadOrder(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which gateways are to work by the settings of the file."""
+
+    alone: bool = False  # this one, whatever the others have
 
     def __str__(self) -> str:
-        return ""
+        return "alone" if self.alone else ""
 
 
 def _place(url: str) -> str:

@@ -85,6 +85,28 @@ class ReloadRow(Struct, frozen=True, kw_only=True):
     needs_restart: tuple[str, ...] = ()
 
 
+class GatewayVersion(Struct, frozen=True, kw_only=True):
+    """The settings that one gateway works by."""
+
+    gateway: str
+    version: str  # "": it tells none
+
+
+class SettingsStanding(Struct, frozen=True, kw_only=True):
+    """Which settings hold here, and which at the other gateways over the same fleet."""
+
+    version: str
+    others: tuple[GatewayVersion, ...] = ()  # that are heard of now
+    differs_at: tuple[str, ...] = ()  # where the file here is not the one that all agreed on last
+    under_way: str = ""  # what the reload of all gateways waits for; "": there is none
+    problem: str = ""  # of the last reload of all
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Gateways that work by other settings than this one."""
+        return tuple(one.gateway for one in self.others if one.version != self.version)
+
+
 class FleetPage(Struct, frozen=True, kw_only=True):
     """Everything at once."""
 
@@ -93,6 +115,7 @@ class FleetPage(Struct, frozen=True, kw_only=True):
     workers: tuple[WorkerRow, ...]
     replicas: tuple[ReplicaRow, ...]
     reload: ReloadRow | None  # None: there was none
+    settings: SettingsStanding = SettingsStanding(version="")
 
 
 class Changed(Struct, frozen=True, kw_only=True):
@@ -114,3 +137,6 @@ class Reloaded(Struct, frozen=True, kw_only=True):
     changed: tuple[str, ...] = ()  # the same engine, about which the settings now say something else
     dropped: tuple[str, ...] = ()  # of those stopped, the ones that were added while running
     needs_restart: tuple[str, ...] = ()  # settings that keep their old value until then
+    settings: str = ""  # the version that holds now
+    gateways: tuple[str, ...] = ()  # that took it together; empty: this one alone
+    note: str = ""

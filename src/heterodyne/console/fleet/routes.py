@@ -8,7 +8,7 @@ from starlette.requests import Request
 from heterodyne.console.admin_route import AdminRoute
 from heterodyne.console.errors import ChangeRefused
 from heterodyne.console.fleet.audited_changes import FleetChanges
-from heterodyne.console.fleet.forms import Addition, Nothing, Selection
+from heterodyne.console.fleet.forms import Addition, ReloadOrder, Selection
 from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
 from heterodyne.console.fleet.service import FleetService
 from heterodyne.console.guard import Body, Guard
@@ -59,5 +59,5 @@ def fleet_change_routes(guard: Guard, changes: FleetChanges) -> list[AdminRoute]
         change("fleet/restart", "Restart replicas, one after the other", Selection, changes.restart),
         change("fleet/remove", "Take replicas out of the fleet", Selection, changes.remove),
         change("fleet/add", "Add a replica that runs somewhere", Addition, changes.add),
-        change("reload", "Read the settings again", Nothing, changes.reload, Reloaded),
+        change("reload", "Read the settings again", ReloadOrder, changes.reload, Reloaded),
     ]

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from heterodyne.console.decisions.service import DecisionService
-from heterodyne.console.fleet.forms import Addition, Selection
+from heterodyne.console.fleet.forms import Addition, ReloadOrder, Selection
 from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
 
 
@@ -25,4 +25,4 @@ class FleetService(Protocol):
 
     async def add(self, addition: Addition) -> Changed: ...
 
-    async def reload(self) -> Reloaded: ...
+    async def reload(self, order: ReloadOrder) -> Reloaded: ...

@@ -29,6 +29,7 @@ class OtherGateway(Struct, frozen=True, kw_only=True):
 
     name: str
     minute: GatewayMinute
+    settings: str = ""  # the version it works by; "": it tells none
 
 
 def minute_of(window: RecentWindow, *, in_flight: int, queued: int) -> GatewayMinute:

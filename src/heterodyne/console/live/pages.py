@@ -95,6 +95,7 @@ class GatewayLine(Struct, frozen=True, kw_only=True):
     """Another gateway over the same fleet, whose requests are in the sums of this page."""
 
     name: str
+    settings: str  # the version it works by; "": it tells none
     in_flight: int
     queued: int
     last_minute: Figures
@@ -106,6 +107,7 @@ class LivePage(Struct, frozen=True, kw_only=True):
     at: float
     window_s: int  # over which `last_minute` is
     version: int  # of the fleet
+    settings: str  # the version that this gateway works by
     in_flight: int
     queued: int  # waiting for their turn
     gateways: tuple[GatewayLine, ...]  # the others that are heard of; counts and sums are of all of them together

@@ -56,6 +56,7 @@ class LiveService:
             at=now,
             window_s=WINDOW_S,
             version=fleet.version,
+            settings=fleet.settings.version,
             in_flight=sum((*(one.in_flight for one in fleet.workers), *(one.minute.in_flight for one in others))),
             queued=sum((*(one.queued for one in fleet.workers), *(one.minute.queued for one in others))),
             gateways=tuple(map(_gateway_line, others)),
@@ -102,6 +103,7 @@ def _gateway_line(other: OtherGateway) -> GatewayLine:
     minute = other.minute
     return GatewayLine(
         name=other.name,
+        settings=other.settings,
         in_flight=minute.in_flight,
         queued=minute.queued,
         last_minute=figures_of(minute.whole, WINDOW_S),

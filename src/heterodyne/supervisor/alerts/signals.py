@@ -118,6 +118,7 @@ class SignalMaker:
             discoveries=tuple(DiscoverySignals(pool=one.pool, heard_at=one.heard_at) for one in self._discoveries()),
             scaled_models=None if scaling is None else scaled_models(scaling),
             scaled_pools=None if scaling is None else scaled_pools(scaling),
+            settings_apart=None if page is None else page.settings.apart,
             reports_away=None if counted is None else counted.reports_away,
             guard_failures=None if counted is None else grown(_GUARDS),
             worker_restarts=None if page is None else grown(_WORKERS),

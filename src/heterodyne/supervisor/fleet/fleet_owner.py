@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from msgspec import structs
 
@@ -11,8 +12,8 @@ from heterodyne.config.checks.catalogue import CHECKS
 from heterodyne.config.problems import SettingsProblems
 from heterodyne.config.settings import Settings
 from heterodyne.console.errors import ChangeRefused
-from heterodyne.console.fleet.forms import Addition, Selection
-from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded
+from heterodyne.console.fleet.forms import Addition, ReloadOrder, Selection
+from heterodyne.console.fleet.pages import Changed, FleetPage, Reloaded, SettingsStanding
 from heterodyne.domain.cache_drop import CacheDrop
 from heterodyne.domain.fleet import Health, Replica, ReplicaId, Wake
 from heterodyne.domain.key_restriction import KeyRestriction
@@ -38,6 +39,14 @@ from heterodyne.telemetry import log
 _log = log.get("assembly")
 
 
+class AgreedReload(Protocol):
+    """A reload of all gateways over one fleet."""
+
+    async def reload(self) -> Reloaded: ...
+
+    def standing(self) -> SettingsStanding: ...
+
+
 class FleetOwner:
     """What the admin API knows as the fleet; one per supervisor."""
 
@@ -53,7 +62,8 @@ class FleetOwner:
     ) -> None:
         self._fleet = fleet
         self.driven = DrivenFleet(fleet, (*drivers, cluster))
-        self._reload = reload
+        self.local = reload
+        self.agreed: AgreedReload | None = None  # None: this gateway tells no other of itself
         self.decisions = decisions
         self.discovery = discovery
         self.cluster = cluster
@@ -94,7 +104,10 @@ class FleetOwner:
             is_applied=workers.is_applied,
             workers=workers.rows(),
             replicas=replica_rows([managed.snapshot() for managed in self._fleet.replicas], workers.views()),
-            reload=self._reload.last,
+            reload=self.local.last,
+            settings=SettingsStanding(version=self.local.version.word)
+            if self.agreed is None
+            else self.agreed.standing(),
         )
 
     async def take_tenants(self, tenants: TenantSnapshot) -> bool:
@@ -216,9 +229,11 @@ class FleetOwner:
         note = f"The settings still have {', '.join(known)}: the next reload or restart brings them back."
         return await self._changed(chosen, note=note if known else "")
 
-    async def reload(self) -> Reloaded:
-        """Read the settings again and work by them; bad ones are refused as a whole."""
-        return await self._reload.reload()
+    async def reload(self, order: ReloadOrder) -> Reloaded:
+        """Read the settings again and work by them, with all gateways or alone; bad ones are refused as a whole."""
+        if self.agreed is None or order.alone:
+            return await self.local.reload()
+        return await self.agreed.reload()
 
     async def _restart_all(self, chosen: Sequence[ManagedReplica]) -> None:
         for managed in chosen:

@@ -3,7 +3,7 @@
 import asyncio
 
 from heterodyne.console.fleet.audited_changes import FleetChanges
-from heterodyne.console.fleet.forms import Nothing
+from heterodyne.console.fleet.forms import ReloadOrder
 from heterodyne.domain.errors import HeterodyneError
 from heterodyne.telemetry import log
 
@@ -29,7 +29,7 @@ class SignalReload:
             await self._is_wanted.wait()
             self._is_wanted.clear()
             try:
-                await self._changes.reload(Nothing(), SIGNAL)
+                await self._changes.reload(ReloadOrder(), SIGNAL)
             except HeterodyneError as error:
                 _log.warning("serving_by_the_old_settings", error=error.message)
             except Exception as error:  # noqa: BLE001  # the root of a reload: our mistake must not end what serves

@@ -22,6 +22,7 @@ WORKERS_MAX = 256
 MODELS_MAX = 64  # of one worker, that grow and shrink
 REPLICAS_MAX = 3000
 AMOUNT_MAX = 1e15
+NAME_CHARS_MAX = 300
 
 Workers = dict[str, "dict[str, ModelDemand]"]
 
@@ -59,6 +60,7 @@ class GatewayReport(Struct, frozen=True, kw_only=True):
     pauses: dict[str, Pause] = {}
     minute: GatewayMinute = GatewayMinute()  # for the consoles of all
     kv: KvSeen | None = None  # for them, too; None: no prompt is looked at
+    settings: str = ""  # the version it works by; "": it is of a version of Heterodyne that tells none
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -82,6 +84,8 @@ def decode(body: bytes) -> GatewayReport:
     if len(body) > REPORT_BYTES_MAX:
         raise ValueError(f"a report of {len(body)} bytes; {REPORT_BYTES_MAX} are the most")
     report = _decode(body)
+    if len(report.gateway) > NAME_CHARS_MAX or len(report.settings) > NAME_CHARS_MAX:
+        raise ValueError("a name that no gateway has")
     minute = report.minute
     amounts = [
         minute.in_flight,

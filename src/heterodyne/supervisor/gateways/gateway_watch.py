@@ -25,6 +25,7 @@ STALE_S: Final = 3.0  # of a report, and of the store's last answer
 MISSED_S: Final = 60.0  # a gateway that is not heard of for so long is gone
 SENDERS_MAX: Final = 256
 KV_INTERVAL_S: Final = 5.0  # of what is told of KV, which is much and changes slowly
+SETTLED_S: Final = 3 * INTERVAL_S  # after the store is back all that can have told of themselves again
 
 _log = log.get("assembly")
 
@@ -48,10 +49,12 @@ class GatewayWatch:
         self.kv: Callable[[], KvSeen | None] = lambda: None
         self._kv_told: KvSeen | None = None
         self._kv_told_at_s = -inf
+        self.settings: Callable[[], str] = str  # the version this gateway works by
         self._version = 0
         self._body = b""
         self._heard: dict[str, _Heard] = {}
         self._answered_at_s = -inf
+        self._answers_since_s: float | None = None  # None: it did not answer the last time
         self._trouble = Trouble(_log, "gateways_apart")
 
     async def run(self) -> None:
@@ -65,7 +68,26 @@ class GatewayWatch:
 
     async def turn(self) -> None:
         """Once: tell, and hear."""
-        body = encode(structs.replace(self.compose(), minute=self.minute(), kv=self._kv_now()))
+        try:
+            await self._exchange()
+        except StoreUnavailable as error:
+            self._trouble.failed(error)
+        else:
+            self._trouble.worked()
+
+    async def fresh(self) -> dict[str, GatewayReport]:
+        """What other gateways say now, asked anew; raises StoreUnavailable. Waits where the store has just come back,
+        and may not have heard of all of them yet."""
+        await self._exchange()
+        since_s = self._answers_since_s
+        if since_s is not None and (waits_s := since_s + SETTLED_S - self._clock()) > 0:
+            await asyncio.sleep(waits_s)
+            await self._exchange()
+        return self.heard()
+
+    async def _exchange(self) -> None:
+        report = structs.replace(self.compose(), minute=self.minute(), settings=self.settings(), kv=self._kv_now())
+        body = encode(report)
         if body != self._body:
             self._version, self._body = self._version + 1, body
         call = ReportCall(
@@ -77,11 +99,12 @@ class GatewayWatch:
         )
         try:
             answer = await self._store.exchange(call)
-        except StoreUnavailable as error:
-            self._trouble.failed(error)
-            return
-        self._trouble.worked()
+        except StoreUnavailable:
+            self._answers_since_s = None
+            raise
         now_s = self._answered_at_s = self._clock()
+        if self._answers_since_s is None:
+            self._answers_since_s = now_s
         for entry in answer.entries:
             self._hear(entry.sender, entry.version, now_s - entry.age_s, entry.body)
         self._heard = {sender: one for sender, one in self._heard.items() if one.made_at_s >= now_s - MISSED_S}
@@ -94,7 +117,7 @@ class GatewayWatch:
     def others(self) -> tuple[OtherGateway, ...]:
         """The same for consoles, by name."""
         heard = sorted(self.heard().values(), key=lambda one: one.gateway)
-        return tuple(OtherGateway(name=one.gateway, minute=one.minute) for one in heard)
+        return tuple(OtherGateway(name=one.gateway, minute=one.minute, settings=one.settings) for one in heard)
 
     def kv_elsewhere(self) -> tuple[KvSeen, ...]:
         """What they say of KV; a gateway that shows nothing of it says nothing."""

@@ -3,7 +3,16 @@
 import pytest
 
 from heterodyne.cli.fleet.replica_table import HEADER, footnotes, price_in_words, table_rows
-from heterodyne.console.fleet.pages import FleetPage, ReloadRow, ReplicaCondition, ReplicaRow, WorkerOpinion, WorkerRow
+from heterodyne.console.fleet.pages import (
+    FleetPage,
+    GatewayVersion,
+    ReloadRow,
+    ReplicaCondition,
+    ReplicaRow,
+    SettingsStanding,
+    WorkerOpinion,
+    WorkerRow,
+)
 from heterodyne.domain.engine_load import EngineLoad
 from heterodyne.domain.fleet import Health
 from heterodyne.domain.price import Price
@@ -98,6 +107,20 @@ def test_footnotes_tell_what_the_table_cannot() -> None:
     assert "the next reload drops it" in notes
     assert "worker-1 (3)" in notes
     assert "gateway.prot" in notes
+
+
+def test_gateways_by_other_settings_are_named_and_what_became_of_the_last_reload_of_all() -> None:
+    standing = SettingsStanding(
+        version="v2",
+        others=(GatewayVersion(gateway="b:8080", version="v2"), GatewayVersion(gateway="c:8080", version="v1")),
+        differs_at=("routing",),
+        under_way="of b:8080; preparing, done by b:8080",
+        problem="c:8080: no such pool",
+    )
+    notes = footnotes(page(row(), settings=standing))
+    assert notes[:2] == ["gateways by other settings than here (v2):", "  c:8080 (v1)"]
+    for word, note in zip(("routing", "b:8080", "no such pool"), notes[2:], strict=True):
+        assert word in note
 
 
 @pytest.mark.parametrize("words", [("drain",), ("drain", "chat-0", "--pool", "chat"), ("add", "chat"), ("restart",)])

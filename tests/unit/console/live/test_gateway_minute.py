@@ -19,7 +19,7 @@ def activity(*numbers: int, pool: str = "chat") -> RecentActivity:
 
 
 def other(name: str, recent_activity: RecentActivity) -> OtherGateway:
-    return OtherGateway(name=name, minute=minute_of(recent_activity.window(NOON), in_flight=3, queued=2))
+    return OtherGateway(name=name, minute=minute_of(recent_activity.window(NOON), in_flight=3, queued=2), settings="v2")
 
 
 def test_the_minute_of_all_gateways_is_that_of_all_their_records() -> None:
@@ -38,6 +38,7 @@ def test_a_page_says_which_gateways_it_is_of() -> None:
     assert (page.in_flight, page.queued) == (3, 2)
     (line,) = page.gateways
     assert (line.name, line.in_flight, line.queued, line.last_minute.requests) == ("b:8080", 3, 2, 2)
+    assert line.settings == "v2"
     assert not live_service(activity(1), now=lambda: NOON).page().gateways
 
 

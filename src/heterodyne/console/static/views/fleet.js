@@ -23,6 +23,7 @@ export const view = {
     const cards = new Map();
     const groups = new Map();
     const sum = h("span", { class: "muted" });
+    const gateways = h("p", { class: "hint", hidden: true });
     const body = h("div", null, h("p", { class: "empty" }, "Waiting for the fleet…"));
     const scaling = scalingPanel();
     const search = h("input", {
@@ -36,6 +37,7 @@ export const view = {
       !context.canChange && h(
         "p", { class: "hint" }, "You may look and not change: draining, restarting and scaling are for operators."
       ),
+      gateways,
       h("div", { class: "panels" }, scaling.element), body);
 
     function remember() {
@@ -50,6 +52,8 @@ export const view = {
 
     function take(page) {
       setText(sum, inOneLine(page));
+      gateways.hidden = !page.gateways.length;
+      setText(gateways, gatewaysInOneLine(page));
       const rows = worstFirst(page.pools.filter((row) => matches(row, state.search)));
       const replicas = grouped(page.replicas, (one) => one.pool);
       const byHardware = grouped(rows, (row) => row.hardware ?? NO_HARDWARE);
@@ -118,6 +122,14 @@ function inOneLine(page) {
     if (sum) words.push(`${sum} ${name}`);
   }
   return words.join(", ");
+}
+
+function gatewaysInOneLine(page) {
+  const others = page.gateways.map((one) => {
+    const settings = one.settings || "unknown";
+    return `${one.name} ${settings}${settings === page.settings ? "" : " (not those of this one)"}`;
+  });
+  return `Settings of the gateways: this one ${page.settings}, ${others.join(", ")}`;
 }
 
 // A pool that takes no work is what somebody came to see; the others keep their places.
