@@ -9,6 +9,7 @@ import uvloop
 
 from tests.faults.kv_rows import BOUND_S, FAULTS, KvSeen, run_kv_row
 from tests.faults.matrix import DEADLINE_S, ROWS, Seen, run_row
+from tests.faults.warm_up_rows import WARM_UP_BOUND_S, WARM_UP_FAULTS, WarmUpSeen, run_warm_up_row
 
 HEAD = f"""\
 # Fault matrix
@@ -36,6 +37,27 @@ here {bound:.2f} s; of an answer that comes whole nothing is seen before its end
 | Fault | Answer | Whole | after s | Held afterwards |
 |---|---|---|---:|---|
 """
+
+
+WARM_UP_HEAD = """
+## New replicas that are warmed up
+
+A second replica comes, is given the hottest prompts before it takes traffic, and fails at it. Users are answered by the
+first meanwhile; the bound of `kv_warm_up_s` is {bound:.2f} s here. Nothing may stay of it when it is gone.
+
+| The new replica | Its prompts | It is then | after s | Answered meanwhile | Held afterwards |
+|---|---|---|---:|---|---|
+"""
+
+
+def render_warm_up(seen: list[WarmUpSeen]) -> str:
+    """The part of the page."""
+    lines = [
+        f"| {one.row} | {one.outcome or '–'} | {one.health or 'gone'} | {one.after_s:.2f} | {one.answered} of 5 "
+        f"| {'**yes**' if one.held else 'nothing'} |\n"
+        for one in seen
+    ]
+    return WARM_UP_HEAD.format(bound=WARM_UP_BOUND_S) + "".join(lines)
 
 
 async def kv_matrix() -> list[KvSeen]:
@@ -101,7 +123,8 @@ def main() -> None:
 
 async def _bounded(folder: Path) -> str:
     async with asyncio.timeout(600):
-        return render(await matrix(folder)) + render_kv(await kv_matrix())
+        warm_ups = [await run_warm_up_row(row) for row in WARM_UP_FAULTS]
+        return render(await matrix(folder)) + render_kv(await kv_matrix()) + render_warm_up(warm_ups)
 
 
 if __name__ == "__main__":

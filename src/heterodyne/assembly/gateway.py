@@ -33,6 +33,7 @@ from heterodyne.gateway.audit_recorder import AuditRecorder
 from heterodyne.gateway.fleet_view import FleetView
 from heterodyne.gateway.kv.engine_asker import EngineAsker
 from heterodyne.gateway.kv.transfers import KvTransfers
+from heterodyne.gateway.kv.warm_up import KvWarmer
 from heterodyne.gateway.lease_client import LeaseClient
 from heterodyne.gateway.offload.process import Offload
 from heterodyne.gateway.private_fields import PrivateFields
@@ -256,6 +257,7 @@ def _watch(priors: ReplicaPriors, upstream: Upstream, adapters: AdapterLoader, l
         router.publish(snapshot, now_s)
         adapters.publish(snapshot)
         upstream.kv.publish(snapshot)
+        upstream.prompts.keep_only(upstream.fleet.warmed_models, now_s)
         listener.publish(snapshot)
 
     def on_probe(replica: ReplicaId, now_s: float) -> None:
@@ -284,6 +286,7 @@ def _watch(priors: ReplicaPriors, upstream: Upstream, adapters: AdapterLoader, l
         on_failed_probe=on_failed_probe,
         on_restart=forget_memory,
         answers_of=lambda replica: selector.health.of(replica).answers,
+        warm_up_kv=KvWarmer(upstream.fleet, upstream.prompts, router, upstream.kv, clock=clock).warm_up,
     )
 
 

@@ -9,7 +9,7 @@ A change of health is published at once, readings of load together twice a secon
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from msgspec import structs
 
@@ -35,6 +35,10 @@ _log = log.get("control")
 Publish = Callable[[FleetSnapshot], None]
 
 
+async def _has_nothing(_: Replica) -> None:
+    """Nobody knows what a new replica is going to be asked."""
+
+
 class FleetWatch:
     """One loop per replica, all children of one task. The pool is its own: it leaves no connection to an address
     that has left the fleet, and closes it at the end."""
@@ -55,8 +59,10 @@ class FleetWatch:
         on_failed_probe: Callable[[ReplicaId], None] = lambda _: None,
         on_restart: Callable[[ReplicaId], None] = lambda _: None,
         answers_of: Callable[[ReplicaId], int] = lambda _: 0,
+        warm_up_kv: Callable[[Replica], Awaitable[None]] = _has_nothing,
     ) -> None:
-        """`answers_of` says how many whole answers this worker has received from a replica."""
+        """`answers_of` says how many whole answers this worker has received from a replica; `warm_up_kv` returns, in
+        bounded time, when it may be given work."""
         self._engines = engines
         self._pool = pool
         self._publish_to = publish
@@ -69,6 +75,7 @@ class FleetWatch:
         self._on_failed_probe = on_failed_probe
         self._on_restart = on_restart
         self._answers_of = answers_of
+        self._warm_up_kv = warm_up_kv
         self._distances = RegionDistances(fleet_meters.tell_distance)
         self._published = fleet
         self._rules = fleet.rules
@@ -164,11 +171,15 @@ class FleetWatch:
 
     async def _warm_up(self, watch: ReplicaWatch, prober: Prober, probe: ProbeResult) -> ProbeResult:
         """What is seen of it after it was asked what it is to answer before users ask it."""
-        _log.info("replica_warms_up", replica=watch.configured.id)
-        try:
-            await warm_up(self._pool, watch.configured)
-        except EngineError as error:
-            return structs.replace(probe, is_ready=False, error=f"Its warm-up failed: {error}")
+        replica = watch.configured
+        if replica.warm_up is not None:
+            _log.info("replica_warms_up", replica=replica.id)
+            try:
+                await warm_up(self._pool, replica)
+            except EngineError as error:
+                return structs.replace(probe, is_ready=False, error=f"Its warm-up failed: {error}")
+        if replica.kv_warm_up is not None:
+            await self._warm_up_kv(replica)
         watch.is_warm = True
         return await self._probe(watch, prober)
 

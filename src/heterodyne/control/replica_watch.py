@@ -54,7 +54,7 @@ class ReplicaWatch:
         self.failures = 0  # looks in a row that found it not ready
         self.restarts = 0
         self.has_fallback = False
-        self.is_warm = replica.warm_up is None  # it has answered what it is asked before users are
+        self.is_warm = not self._wants_warm_up  # it has answered what it is asked before users are
         self._place = place
         self._health_since_s = now_s
         self._last: ProbeResult | None = None
@@ -70,6 +70,10 @@ class ReplicaWatch:
     @property
     def problems(self) -> tuple[ReplicaProblem, ...]:
         return tuple(self._problems.values())
+
+    @property
+    def _wants_warm_up(self) -> bool:
+        return self.configured.warm_up is not None or self.configured.kv_warm_up is not None
 
     def wants_models(self, now_s: float) -> bool:
         """Whether the next look should read its model list."""
@@ -169,7 +173,7 @@ class ReplicaWatch:
         if is_new:
             self.restarts += 1
             self._models_at_s = None  # it may have come back with another model
-            self.is_warm = self.configured.warm_up is None
+            self.is_warm = not self._wants_warm_up
             self._stillness = None
         self._stillness = follow(self._stillness, probe.load, probe.at_s, answers)
         frozen_s = frozen_for_s(self._stillness, probe.at_s, answers)

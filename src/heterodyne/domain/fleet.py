@@ -41,6 +41,13 @@ class WarmUp(Struct, frozen=True, kw_only=True):
     timeout_s: float  # of each
 
 
+class KvWarmUp(Struct, frozen=True, kw_only=True):
+    """What a new replica is given of what its model is asked for, before users are sent there."""
+
+    prompts: int
+    bound_s: float  # after which it is given work whatever it has
+
+
 class Replica(Struct, frozen=True, kw_only=True):
     """One running engine endpoint."""
 
@@ -78,6 +85,7 @@ class Replica(Struct, frozen=True, kw_only=True):
     adapters_listed: tuple[str, ...] = ()  # those in its model list when that was last read
     adapters_listed_at_s: float | None = None  # when, on the worker's monotonic clock; None: it has not been
     warm_up: WarmUp | None = None
+    kv_warm_up: KvWarmUp | None = None
     health: Health = Health.STARTING
     is_draining: bool = False  # finishes what it has and takes nothing new
     load: EngineLoad | None = None  # what it last said of itself; None: it says nothing, or nothing yet

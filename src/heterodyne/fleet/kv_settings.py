@@ -49,6 +49,20 @@ class KvPoolSettings(PlacedPoolSettings, Struct, frozen=True, kw_only=True, forb
             "link of 10 Gbit/s, or none."
         ),
     ] = None
+    kv_warm_up: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=64,
+            description="Prompts, of those that its model was sent most lately, that every gateway worker asks a new "
+            "replica for one token of before it is given work, so that it does not begin with an empty cache. Workers "
+            "keep up to 256 prompts in memory for it; 0 keeps and asks none.",
+        ),
+    ] = 0
+    kv_warm_up_s: Annotated[
+        float,
+        Meta(gt=0, le=300, description="How long that may keep a replica from being given work, all prompts together."),
+    ] = 10.0
     kv_events: Annotated[
         tuple[str, ...],
         Meta(

@@ -25,6 +25,7 @@ class ReplicaWire:
         "has_adapters",
         "has_kv",
         "is_shared",
+        "keeps_prompts",
         "model",
         "pool",
         "replica",
@@ -44,6 +45,7 @@ class ReplicaWire:
         self.tells_limits = dialect.tells_limits
         self.client_fields = dialect.client_fields | frozenset(replica.allow_fields)
         self.is_shared = False  # another replica serves the same model
+        self.keeps_prompts = False  # new replicas of the model are warmed up by what users ask
         self.address = replica_address(replica)
         self.response_headers = f"x-heterodyne-pool: {replica.pool}\r\nx-heterodyne-replica: {replica.id}\r\n".encode()
         self._host_line = self.address.authority.encode()
@@ -104,7 +106,7 @@ class ReplicaWire:
 class FleetView:
     """Read by every request, replaced whole by the control loop."""
 
-    __slots__ = ("_dialects", "_wires", "snapshot")
+    __slots__ = ("_dialects", "_wires", "snapshot", "warmed_models")
 
     def __init__(self, dialects: dict[str, EngineDialect], snapshot: FleetSnapshot) -> None:
         self._dialects = dialects
@@ -115,9 +117,12 @@ class FleetView:
         """Make a newer snapshot the one that requests see."""
         self.snapshot = snapshot
         self._wires = {replica.id: self._wire(replica) for replica in snapshot.replicas}
-        for replicas in snapshot.by_model.values():
+        self.warmed_models = frozenset(one.model for one in snapshot.replicas if one.kv_warm_up is not None)
+        for model, replicas in snapshot.by_model.items():
             for replica in replicas:
-                self._wires[replica.id].is_shared = len(replicas) > 1
+                wire = self._wires[replica.id]
+                wire.is_shared = len(replicas) > 1
+                wire.keeps_prompts = model in self.warmed_models
 
     def wire(self, replica: ReplicaId) -> ReplicaWire:
         return self._wires[replica]

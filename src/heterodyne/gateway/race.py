@@ -12,7 +12,7 @@ from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.request import Request, Usage
 from heterodyne.domain.tenant import Caller
 from heterodyne.engines.shortened import next_share, shortened
-from heterodyne.gateway.attempt import Attempt
+from heterodyne.gateway.attempt import GENERATES, Attempt
 from heterodyne.gateway.attempt_owner import AttemptOwner
 from heterodyne.gateway.finished_try import Try
 from heterodyne.gateway.fleet_view import ReplicaWire
@@ -115,7 +115,9 @@ class Race:
         self.attempts.append(attempt)
         if choice.kv_plan is not None and attempt.kv is not None:
             self.kv = attempt.kv
-        self.wire = attempt.wire
+        self.wire = wire = attempt.wire
+        if earns and wire.keeps_prompts and attempt.adapter is None and self.request.operation in GENERATES:
+            self.upstream.prompts.note(call, wire.replica, self.routing_request, attempt.began_at_s)
         if self.slot is not None and self._placed_on != attempt.wire.replica_id:
             self.place(choice)
         self.hedge_at_s = NEVER

@@ -52,7 +52,10 @@ class MeantModel:
         self.model = model
         self.adapter = named if named != model else ""
         self.has_rule = said is not None
-        self.is_replicated = len(fleet.by_model.get(model, ())) > 1 or model in fleet.prefill
+        replicas = fleet.by_model.get(model, ())
+        # What a single one is asked is known to those that are to come, where they are warmed up by it.
+        is_warmed = any(replica.kv_warm_up is not None for replica in replicas)
+        self.is_replicated = len(replicas) > 1 or is_warmed or model in fleet.prefill
         self.is_overridable = rule.is_overridable
         self.is_prefix = rule.kv not in (STATELESS, STICKY) or rule.policy in READS_PREFIXES
         self.is_sticky = rule.kv is STICKY

@@ -8,6 +8,7 @@ from heterodyne.domain.errors import HeterodyneError
 from heterodyne.domain.fleet import Replica, ReplicaId
 from heterodyne.domain.request import Request
 from heterodyne.gateway.fleet_view import FleetView
+from heterodyne.gateway.kv.recent_prompts import RecentPrompts
 from heterodyne.gateway.kv.transfers import KvTransfers
 from heterodyne.gateway.offload.large import LargeCall
 from heterodyne.gateway.offload.process import Offload
@@ -56,6 +57,7 @@ class Upstream:
         self.answer_bytes_max = answer_bytes_max
         self.clock = clock
         self.kv = kv
+        self.prompts = RecentPrompts()
 
     def call(
         self, request: Request, target: Replica, salt: bytes, delivered: DeliveredText | None = None

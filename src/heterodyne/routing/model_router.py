@@ -248,8 +248,10 @@ class ModelRouter:
             self._index.remove(state.place, request.chain.hashes)
 
     def prefilled(self, request: RoutingRequest, state: ReplicaState, now_s: float) -> None:
-        """Its prompt has been computed there for another replica."""
+        """Its prompt has been computed there, for another replica or for those to come."""
         if request.chain.hashes and not state.is_gone:
+            if self._gossip is not None:
+                self._gossip.note(state.key, request.chain)
             self._index.insert(state.place, request.chain)
             self.first_token(request, state, now_s)
 

@@ -199,6 +199,12 @@ class Router:
             for model_router in self._model_routers.values():
                 model_router.forget(state.place)
 
+    def on_warmed_up(self, request: RoutingRequest, replica: ReplicaId, now_s: float) -> None:
+        """Its prompt was given to the replica, though no user has asked for it there."""
+        state, model_router = self._states.get(replica), self._model_routers.get(request.model)
+        if state is not None and model_router is not None:
+            model_router.prefilled(request, state, now_s)
+
     def on_kv_event(self, replica: ReplicaId, event: KvEvent, rank: int | None, now_s: float) -> None:
         """The engine tells of its cache."""
         state = self._states.get(replica)
@@ -331,11 +337,8 @@ def _even() -> float:
 
 def _has_changed(before: Replica, now: Replica) -> bool:
     """Whether the same name stands for something else: another pool, model or make."""
-    return (before.pool, before.model, before.hardware, before.tp, before.engine, before.version) != (
-        now.pool,
-        now.model,
-        now.hardware,
-        now.tp,
-        now.engine,
-        now.version,
-    )
+    return _identity(before) != _identity(now)
+
+
+def _identity(replica: Replica) -> tuple[object, ...]:
+    return replica.pool, replica.model, replica.hardware, replica.tp, replica.engine, replica.version

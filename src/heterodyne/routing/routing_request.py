@@ -76,7 +76,7 @@ class RoutingRequest:
         """Whether it has an SLO."""
         return self.ttft_slo_s < inf or self.itl_slo_s < inf
 
-    def may_be_in(self, region: str) -> bool:
+    def may_be_in(self, region: str | None) -> bool:
         """Whether it may be answered, and kept, there."""
         return self.regions is None or region in self.regions
 

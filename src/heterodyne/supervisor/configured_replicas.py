@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct, structs
 
 from heterodyne.config.settings import Settings
-from heterodyne.domain.fleet import ModelRule, PoolName, Purpose, Replica, ReplicaId, WarmUp
+from heterodyne.domain.fleet import KvWarmUp, ModelRule, PoolName, Purpose, Replica, ReplicaId, WarmUp
 from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import KvStrategy, Requirement, RoutingRule
 from heterodyne.engines.catalogue import ENGINES
@@ -160,6 +160,7 @@ def _described(name: str, pool: PoolSettings, index: int, catalogue: Mapping[str
         adapters={**pool.adapters},
         adapters_max=pool.adapters_max,
         warm_up=_try_warm_up(pool),
+        kv_warm_up=KvWarmUp(prompts=pool.kv_warm_up, bound_s=pool.kv_warm_up_s) if pool.kv_warm_up else None,
         role=ReplicaRole(pool.role),
         kv_transfer=pool.kv_transfer or "",
         kv_store=pool.kv_store or "",

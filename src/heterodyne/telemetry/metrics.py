@@ -457,6 +457,22 @@ kv_seconds = Histogram(
     KV_LABELS,
     bounds=SECONDS,
 )
+kv_warm_ups = Counter(
+    "heterodyne_kv_warm_ups_total",
+    "Prompts that new replicas were given before users were sent there, by what came of it.",
+    ("model", "pool", "outcome"),
+)
+kv_warm_up_seconds = Histogram(
+    "heterodyne_kv_warm_up_seconds",
+    "How long that has kept a replica from being given work.",
+    ("model", "pool"),
+    bounds=SECONDS,
+)
+kv_slots_handed_over = Counter(
+    "heterodyne_kv_slots_handed_over_total",
+    "Slots of replicas that drain, whose KV was to be saved for others, by what came of it.",
+    ("model", "pool", "outcome"),
+)
 kv_saved_seconds = Gauge(
     "heterodyne_kv_saved_seconds",
     "Of time to first tokens, that bringing KV has saved against computing it, by where from; below 0 where it has "
@@ -744,6 +760,9 @@ ALL: tuple[Meter, ...] = (
     kv_transfers,
     kv_bytes,
     kv_seconds,
+    kv_warm_ups,
+    kv_warm_up_seconds,
+    kv_slots_handed_over,
     kv_saved_seconds,
     kv_saved_usd,
     ejected,

@@ -19,6 +19,7 @@ ENGINES_OF = {  # by how KV is exchanged
     "dynamo": ("vllm", "sglang", "tensorrt-llm"),
 }
 HANDS_OVER = ("nixl", "sglang", "slots", "trtllm", "dynamo")  # from the one that computes it to the one that answers
+WARMED = ("vllm", "sglang", "llamacpp", "tensorrt-llm", "lmdeploy", "tgi")  # keep prompts, and speak OpenAI's API
 FACTS = ("role", "kv_transfer", "kv_block_tokens", "engine", "engine_model", "version", "weights_sha256", "precision")
 
 
@@ -105,6 +106,27 @@ def roles_have_a_strategy_that_uses_them(settings: Settings, _: Mapping[str, str
                 path=dotted(POOLS, name, "role"),
                 message=f'{path} is "{kv}", so nobody would ask these replicas; set it to "auto" or "split"',
                 rests_on=(path,),
+            )
+
+
+def new_replicas_can_be_warmed_up(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """By engines that keep the prompts they are asked, for models whose prompts are looked at."""
+    for name, pool in settings.pools.items():
+        path = dotted(POOLS, name, "kv_warm_up")
+        kv = settings.models[pool.model].kv if pool.model in settings.models else "prefix"
+        if pool.kv_warm_up and pool.engine not in WARMED:
+            able = " or ".join(WARMED)
+            yield SettingProblem(
+                path=path,
+                message=f'nothing is known of what "{pool.engine}" keeps of prompts; that is for {able}',
+                rests_on=(dotted(POOLS, name, "engine"),),
+            )
+        elif pool.kv_warm_up and kv in ("stateless", "sticky"):
+            strategy = dotted(MODELS, pool.model, "kv")
+            yield SettingProblem(
+                path=path,
+                message=f'{strategy} is "{kv}", so nobody knows which prompts are asked most; set it to "prefix"',
+                rests_on=(strategy,),
             )
 
 

@@ -230,7 +230,10 @@ class KvUse:
         if self.slot is None:
             book.end_untracked()
         else:
-            book.hold(self.slot, self.request.chain.hashes if is_answered else NOTHING)
+            if is_answered:
+                book.hold(self.slot, self.request.chain.hashes, self.request.tenant)
+            else:
+                book.hold(self.slot, NOTHING)
             book.release(self.slot)
             if is_answered:
                 self._bringer.answered(self, book, self.slot)

@@ -67,12 +67,12 @@ class SlotMover:
             raise KvFailure(KvOutcome.STALE, "The saved slot's file is not as long as the engine said.")
         return file
 
-    async def from_folder(self, layout: str, tenant: bytes, hashes: Hashes) -> SlotFile:
-        """The file of the longest beginning of the prompt that was ever saved."""
+    async def from_folder(self, layout: str, tenant: bytes, hashes: Hashes) -> tuple[SlotFile, int]:
+        """The file of the longest beginning of the prompt that was ever saved, and its blocks."""
         for blocks in range(len(hashes), 0, -1):
             key = slot_key(layout, tenant, hashes[:blocks])
             if key in self._files and (file := await self._files.verified(key)) is not None:
-                return file
+                return file, blocks
         raise KvFailure(KvOutcome.MISSING, "The folder has no file of the prompt.")
 
     async def restore(

@@ -25,13 +25,19 @@ class HeldSlot:
 class SlotBook:
     """One per replica. A slot that is taken is released once."""
 
-    __slots__ = ("_busy", "_held", "_order", "_untracked")
+    __slots__ = ("_busy", "_held", "_order", "_unsaved", "_untracked")
 
     def __init__(self, slots: int) -> None:
         self._held: list[Hashes] = [NOTHING] * slots
         self._order = list(range(slots))  # the slot used longest ago first
         self._busy: set[int] = set()
+        self._unsaved: dict[int, bytes] = {}  # slots whose prompt was answered, with its tenant, until one takes it
         self._untracked = 0  # requests on slots of the engine's own choice
+
+    @property
+    def slots(self) -> int:
+        """All that it has."""
+        return len(self._held)
 
     @property
     def busy(self) -> int:
@@ -48,9 +54,13 @@ class SlotBook:
         self._touch(best)
         return best
 
-    def hold(self, slot: int, hashes: Hashes) -> None:
-        """A slot that is taken holds this from now on."""
+    def hold(self, slot: int, hashes: Hashes, tenant: bytes | None = None) -> None:
+        """A slot that is taken holds this from now on: with a tenant, a prompt that was answered and may go on."""
         self._held[slot] = hashes
+        if tenant is None:
+            self._unsaved.pop(slot, None)
+        else:
+            self._unsaved[slot] = tenant
 
     def release(self, slot: int) -> None:
         """Nobody works in it any more."""
@@ -83,9 +93,30 @@ class SlotBook:
         self._busy.add(held.slot)
         return True
 
+    def try_take_unsaved(self, blocks_min: int) -> tuple[HeldSlot, bytes] | None:
+        """An idle slot with a prompt of so many blocks that was answered, and its tenant: each once."""
+        slot = self._unsaved_slot(blocks_min)
+        if slot is None:
+            return None
+        self._busy.add(slot)
+        return HeldSlot(slot, self._held[slot]), self._unsaved.pop(slot)
+
+    def has_unsaved(self, blocks_min: int) -> bool:
+        """Whether there is such a slot."""
+        return self._unsaved_slot(blocks_min) is not None
+
+    def give_up_unsaved(self) -> None:
+        """None of them is to be saved."""
+        self._unsaved.clear()
+
     def forget(self) -> None:
         """Nothing is known of what slots hold."""
         self._held = [NOTHING] * len(self._held)
+        self._unsaved.clear()
+
+    def _unsaved_slot(self, blocks_min: int) -> int | None:
+        idle = (slot for slot in self._unsaved if slot not in self._busy and len(self._held[slot]) >= blocks_min)
+        return next(idle, None)
 
     def _touch(self, slot: int) -> None:
         self._order.remove(slot)

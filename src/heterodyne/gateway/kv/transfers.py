@@ -25,13 +25,14 @@ from heterodyne.gateway.kv.engine_asker import EngineAsker
 from heterodyne.gateway.kv.hand_over import hand_over, meet
 from heterodyne.gateway.kv.kv_failure import KvFailure, KvOutcome, failure_of
 from heterodyne.gateway.kv.kv_use import KvUse
+from heterodyne.gateway.kv.leaving_slots import LeavingSlots
 from heterodyne.gateway.kv.move_slot import SlotMover
 from heterodyne.gateway.kv.moved_call import moved_call
+from heterodyne.gateway.kv.prefill_work import PrefillWork
 from heterodyne.gateway.kv.slot_book import HeldSlot, SlotBook
 from heterodyne.gateway.kv.slot_files import SlotFiles
 from heterodyne.gateway.kv.slot_keeper import SlotKeeper
 from heterodyne.ports.engine_control import ControlCall
-from heterodyne.routing.health.outcome import CANCELLED, SUCCESS, Outcome
 from heterodyne.routing.health.replica_health import ReplicaHealth
 from heterodyne.routing.routing_choice import Forecast, KvPlan, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
@@ -70,7 +71,7 @@ class KvTransfers:
         room: Callable[[], int],
     ) -> None:
         self._fleet = fleet
-        self._asker = asker
+        self.asker = asker
         self._limit = limit
         self._health = health
         self.files = files  # by store
@@ -80,6 +81,7 @@ class KvTransfers:
         self._asked_slots_at_s: dict[ReplicaId, float] = {}
         self._group: asyncio.TaskGroup | None = None
         self._keeper = SlotKeeper()
+        self._leaving = LeavingSlots(limit)
         self.running = 0  # exchanges
 
     async def run(self) -> None:
@@ -97,7 +99,7 @@ class KvTransfers:
                 finally:
                     self._group = None  # from here on nothing is begun
         finally:
-            await self._asker.close()
+            await self.asker.close()
 
     def publish(self, snapshot: FleetSnapshot) -> None:
         """A newer fleet: what is in slots of replicas that stay is kept."""
@@ -107,6 +109,8 @@ class KvTransfers:
         for replica in known.values():
             if replica.id not in self._books and replica.health is Health.READY:
                 self._ask_slots(replica)
+            elif replica.is_draining:
+                self._save_leaving(self._fleet.wire(replica.id))
 
     def forget(self, replica: ReplicaId) -> None:
         """It has restarted: its slots are empty, and may be others."""
@@ -166,10 +170,13 @@ class KvTransfers:
         use.task.add_done_callback(self._ended)
 
     def answered(self, use: KvUse, book: SlotBook, slot: int) -> None:
-        files, transfer = self.files.get(use.wire.replica.kv_store), FILES.get(use.wire.replica.kv_transfer)
-        if self._group is None or files is None or transfer is None:
+        mover = self._try_mover(use.wire)
+        if self._group is None or mover is None:
             return
-        mover, held = SlotMover(self._asker, transfer, files), HeldSlot(slot, use.request.chain.hashes)
+        if use.wire.replica.is_draining:
+            self._leaving.save(self._group, mover, use.wire, book)
+            return
+        held = HeldSlot(slot, use.request.chain.hashes)
         self._keeper.answered(self._group, mover, use.wire, book, held=held, tenant=use.request.tenant)
 
     def settled(self, use: KvUse, outcome: KvOutcome) -> None:
@@ -215,14 +222,14 @@ class KvTransfers:
         assert plan is not None
         word = wire.replica.kv_transfer
         if word in FILES and plan.origin is not KvOrigin.HOST:
-            return await self._move_slot(use, plan, SlotMover(self._asker, FILES[word], self._files_of(wire)))
+            return await self._move_slot(use, plan, SlotMover(self.asker, FILES[word], self.files_of(wire)))
         if plan.source is None or word in IMPLICIT:
             return Brought(use.call, is_fetched_later=True)  # the engine finds it by itself
         source = self._fleet.wire(plan.source.replica_id)
         check_alike(source.replica, wire.replica)
         if word in SEQUENTIAL:
             with self._work_on(source):
-                return await hand_over(self._asker, SEQUENTIAL[word], source, use, self._clock)
+                return await hand_over(self.asker, SEQUENTIAL[word], source, use, self._clock)
         return self._meet(use, source)
 
     async def _move_slot(self, use: KvUse, plan: KvPlan, mover: SlotMover) -> Brought:
@@ -230,7 +237,7 @@ class KvTransfers:
         if use.slot is None:
             raise KvFailure(KvOutcome.CROWDED, "No slot of the replica is free.")
         if plan.source is None:
-            file = await mover.from_folder(wire.replica.kv_layout, request.tenant, hashes)
+            file, _ = await mover.from_folder(wire.replica.kv_layout, request.tenant, hashes)
         else:
             source = self._fleet.wire(plan.source.replica_id)
             check_alike(source.replica, wire.replica)
@@ -249,7 +256,7 @@ class KvTransfers:
         work = self._work_on(source)
         work.__enter__()
         brought = meet(
-            self._asker,
+            self.asker,
             PAIRED[use.wire.replica.kv_transfer],
             source,
             use,
@@ -261,10 +268,22 @@ class KvTransfers:
         brought.other_side.add_done_callback(work.done)
         return brought
 
-    def _work_on(self, source: ReplicaWire) -> "_Work":
-        return _Work(self._limit, self._health.of(source.replica_id), source.replica_id, self._clock)
+    def _work_on(self, source: ReplicaWire) -> PrefillWork:
+        return PrefillWork(self._limit, self._health.of(source.replica_id), source.replica_id, self._clock)
 
-    def _files_of(self, wire: ReplicaWire) -> SlotFiles:
+    def _save_leaving(self, wire: ReplicaWire) -> None:
+        """It takes nothing new: what it holds is to be had elsewhere before it ends."""
+        mover, book = self._try_mover(wire), self._books.get(wire.replica_id)
+        if self._group is not None and mover is not None and book is not None:
+            self._leaving.save(self._group, mover, wire, book)
+
+    def _try_mover(self, wire: ReplicaWire) -> SlotMover | None:
+        """Of the folder that its slots are saved to; None: there is none."""
+        files, transfer = self.files.get(wire.replica.kv_store), FILES.get(wire.replica.kv_transfer)
+        return None if files is None or transfer is None else SlotMover(self.asker, transfer, files)
+
+    def files_of(self, wire: ReplicaWire) -> SlotFiles:
+        """The folder that its slots are saved to."""
         files = self.files.get(wire.replica.kv_store)
         if files is None:
             raise KvFailure(KvOutcome.MISMATCHED, "The replica's pool names no folder that slots are saved to.")
@@ -276,47 +295,24 @@ class KvTransfers:
         if self._group is None or now_s < self._asked_slots_at_s.get(replica.id, -SLOTS_RETRY_S) + SLOTS_RETRY_S:
             return
         self._asked_slots_at_s[replica.id] = now_s
-        self._group.create_task(self._count_slots(replica), name=f"slots of {replica.id}")
+        self._group.create_task(self._try_count_slots(replica), name=f"slots of {replica.id}")
 
-    async def _count_slots(self, replica: Replica) -> None:
-        transfer = FILES[replica.kv_transfer]
-        order = ControlCall("GET", transfer.slots_path)
+    async def _try_count_slots(self, replica: Replica) -> None:
         try:
-            page = await self._asker.order(self._fleet.wire(replica.id), order, timeout_s=SLOTS_TIMEOUT_S)
-            slots = transfer.read_slots(page.status, page.body)
+            await self.count_slots(replica)
         except (EngineError, LookupError) as error:
             _log.warning("kv_slots_unknown", replica=replica.id, error=str(error))
-            return
-        self._books.setdefault(replica.id, SlotBook(slots))
 
-
-class _Work:
-    """A prefill counts on its replica as any attempt does."""
-
-    def __init__(
-        self, limit: ConcurrencyLimit, health: ReplicaHealth, replica: ReplicaId, clock: Callable[[], float]
-    ) -> None:
-        self._limit, self._health, self._replica, self._clock = limit, health, replica, clock
-        self._trial = 0
-
-    def __enter__(self) -> None:
-        self._trial = self._health.on_start(self._clock(), 0)
-        self._limit.occupy(self._replica)
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if error is None:
-            outcome = SUCCESS
-        elif isinstance(error, EngineError):
-            outcome = Outcome.CONNECT_FAILED if failure_of(error).outcome is KvOutcome.UNREACHABLE else Outcome.BROKE
-        else:
-            outcome = CANCELLED
-        self._limit.vacate(self._replica)
-        self._health.on_end(outcome, self._clock(), self._trial)
-
-    def done(self, task: "asyncio.Task[None]") -> None:
-        """Of a prefill that goes on by itself."""
-        error = asyncio.CancelledError() if task.cancelled() else task.exception()
-        self.__exit__(None if error is None else type(error), error, None)
+    async def count_slots(self, replica: Replica) -> SlotBook:
+        """Those of a replica of the fleet, which is asked how many it has where that is not known; raises an
+        EngineError."""
+        if (book := self._books.get(replica.id)) is not None:
+            return book
+        transfer = FILES[replica.kv_transfer]
+        order = ControlCall("GET", transfer.slots_path)
+        page = await self.asker.order(self._fleet.wire(replica.id), order, timeout_s=SLOTS_TIMEOUT_S)
+        slots = transfer.read_slots(page.status, page.body)
+        return self._books.setdefault(replica.id, SlotBook(slots))
 
 
 def bound_s(plan: KvPlan) -> float:

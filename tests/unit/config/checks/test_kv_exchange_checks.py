@@ -107,3 +107,18 @@ def test_a_layout_is_that_of_all_pools_that_hold_kv_alike() -> None:
 def test_pools_that_do_not_say_their_version_hold_nothing_alike() -> None:
     silent = pool(kv_transfer="nixl", version=None)
     assert kv_layout("a", silent) != kv_layout("b", silent)
+
+
+def test_an_engine_is_warmed_up_if_it_keeps_prompts() -> None:
+    assert found(checks.new_replicas_can_be_warmed_up, p=pool(kv_warm_up=8)) == []
+    assert found(checks.new_replicas_can_be_warmed_up, p=pool(engine="openai")) == []
+    (problem,) = found(checks.new_replicas_can_be_warmed_up, p=pool(engine="openai", kv_warm_up=8))
+    assert problem.startswith(
+        'pools.p.kv_warm_up: nothing is known of what "openai" keeps of prompts; that is for vllm'
+    )
+
+
+@pytest.mark.parametrize("kv", ["stateless", "sticky"])
+def test_a_pool_is_warmed_up_by_a_strategy_that_looks_at_prompts(kv: str) -> None:
+    (problem,) = found(checks.new_replicas_can_be_warmed_up, kv, p=pool(kv_warm_up=8))
+    assert problem.startswith(f'pools.p.kv_warm_up: models.m.kv is "{kv}"')

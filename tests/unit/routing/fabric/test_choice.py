@@ -213,3 +213,15 @@ def test_one_usable_replica_may_still_be_brought_kv() -> None:
     plan = one.router.decide(asked(), one.fleet.by_model["m"][1:], one.now_s).kv_plan
     assert plan is not None
     assert plan.origin is KvOrigin.PEER
+
+
+def test_a_replica_that_drains_still_gives_what_it_holds() -> None:
+    one = KvFleet(copying("a"), copying("b"))
+    one.serve(asked(), "a")
+    leaving = fleet(copying("a", is_draining=True), copying("b"), rule=RoutingRule(kv=AUTO))
+    one.router.publish(leaving, one.now_s)
+    choice = one.router.decide(asked(), [leaving.replicas[1]], one.now_s)
+    assert choice.target.id == "b"
+    assert choice.kv_plan is not None
+    assert choice.kv_plan.source is not None
+    assert choice.kv_plan.source.replica.id == "a"
