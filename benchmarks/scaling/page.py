@@ -68,8 +68,8 @@ The results of an earlier rule on these were looked at minute by minute, and sho
 rises that had just begun, falls, lengths unlike the usual. What is done about each was written then. Its figures were
 chosen on other loads ([`benchmarks/scaling/shaping.py`](../benchmarks/scaling/shaping.py): other shapes and seeds, and
 another day of ServeGen), and were not changed after these were run again, but for one: that mean lengths within 10 % of
-the usual ones count as usual was added when ServeGen, run without it, had taken 16 % more hours instead of 13 %. Azure's
-clock was once not set to zero, so that every fleet began with one replica; ours kept 94.41 % then.
+the usual ones count as usual was added when ServeGen, run without it, had taken 16 % more hours instead of 13 %.
+Azure's clock was once not set to zero, so that every fleet began with one replica; ours kept 94.41 % then.
 
 {_tables([one for one in busy if not one.is_seen], by_name)}
 
