@@ -116,14 +116,7 @@ async def run_supervisor(
     gateways = build_gateways(owner, stores)
     scaling = build_scaling(owner, stores, gateways)
     alerts = _try_alerts(
-        owner,
-        stores,
-        tenants,
-        drifts,
-        run_dir,
-        abuse=abuse,
-        certificates=certificates,
-        autoscaler=scaling.autoscaler,
+        owner, stores, tenants, drifts, run_dir, abuse=abuse, certificates=certificates, autoscaler=scaling.autoscaler
     )
     rollouts, registry = build_rollouts(owner, stores.rollouts), build_registry(owner, stores.models)
     policies = build_policies(owner, stores.policies, run_dir)
@@ -139,10 +132,9 @@ async def run_supervisor(
         abuse=abuse,
         scaling=scaling.autoscaler,
     )
-    clerk = batch_clerk(owner, stores, run_dir)
     loops = {
         **parts.loops,
-        "batches": clerk.run,
+        "batches": batch_clerk(owner, stores, run_dir).run,
         "fleet meters": meters.run,
         "rollouts": rollouts.run,
         "policies": policies.watch.run,
