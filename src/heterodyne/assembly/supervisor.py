@@ -131,10 +131,9 @@ async def run_supervisor(
         abuse=abuse,
         scaling=scaling.autoscaler,
     )
-    clerk = batch_clerk(owner, stores, run_dir)
     loops = {
         **parts.loops,
-        "batches": clerk.run,
+        "batches": batch_clerk(owner, stores, run_dir).run,
         "fleet meters": meters.run,
         "rollouts": rollouts.run,
         "policies": policies.watch.run,
