@@ -11,8 +11,8 @@ from typing import Final, final
 
 from heterodyne.routing.kv.chain import Chain
 
-CONVERSATIONS_MAX: Final = 1024
-BLOCKS_MAX: Final = 65_536  # of all of them: some 5 MB
+CONVERSATIONS_MAX: Final = 256
+BLOCKS_MAX: Final = 16_384  # of all of them: some 1.3 MB
 HALF_LIFE_S: Final = 600.0  # of what a prompt says of those to come
 SHARED_MIN: Final = 1.5  # prompts that begin alike, so that the beginning counts as one of its own
 ROUNDING: Final = 1e-9
