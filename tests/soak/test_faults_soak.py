@@ -24,7 +24,8 @@ from tests.support.requests import MODEL
 REQUESTS = int(os.environ.get("SOAK_REQUESTS", "2000"))
 CLIENTS = 48
 SEED = 11
-GROWTH_MAX_KIB = 5 * 1024
+GROWTH_MAX_KIB = 5 * 1024  # in one of the rounds
+ROUNDS_MAX = 3
 WHOLE_SHARE_MIN = 0.75  # of the requests whose clients stayed
 FAULTY_SHARE_MIN = 0.1  # failed attempts per request: below it the run shows little
 RECORDS_S_MAX = 3.0
@@ -69,32 +70,37 @@ async def test_memory_stays_flat_while_most_replicas_fail(tmp_path: Path, capfd:
             port, worker = urlsplit(serve.url).port or 0, serve.pid_of("worker-0")
             warm = await load_faults(port, max(400, REQUESTS // 5), clients=CLIENTS, seed=SEED)
             before = await _every_kind_met(port, warm)
-            warm_kib, warm_descriptors, began_s = rss_kib(worker), descriptors(worker), time.monotonic()
-            ends = await load_faults(port, REQUESTS, clients=CLIENTS, seed=SEED + CLIENTS)
-            took_s = time.monotonic() - began_s
-            after = await settled(port)
-            grown_kib, grown_descriptors = rss_kib(worker) - warm_kib, descriptors(worker) - warm_descriptors
+            warm_descriptors, began_s, ends, rounds = descriptors(worker), time.monotonic(), Ends(), 0
+            # A burst of a busy machine raises what the worker has once, a leak with every round.
+            while True:
+                warm_kib, rounds = rss_kib(worker), rounds + 1
+                await load_faults(port, REQUESTS, clients=CLIENTS, seed=SEED + rounds * CLIENTS, ends=ends)
+                after = await settled(port)
+                grown_kib, grown_descriptors = rss_kib(worker) - warm_kib, descriptors(worker) - warm_descriptors
+                if grown_kib < GROWTH_MAX_KIB or rounds == ROUNDS_MAX:
+                    break
+            took_s, asked = time.monotonic() - began_s, rounds * REQUESTS
             failed = after["attempts_failed"] - before["attempts_failed"]
             met = ", ".join(f"{after.get(outcome, 0.0) - before.get(outcome, 0.0):.0f} {outcome}" for outcome in KINDS)
             with capfd.disabled():
                 print(
-                    f"\nfaults soak: {REQUESTS} requests by {CLIENTS} clients over {len(urls)} replicas in "
+                    f"\nfaults soak: {asked} requests by {CLIENTS} clients over {len(urls)} replicas in "
                     f"{took_s:.1f} s: {ends.whole} whole, {ends.left} left by their client, {ends.error_events} "
                     f"streams ended in an error, {dict(ends.refused)} refused; {failed:.0f} attempts failed ({met}), "
                     f"{after['retries'] - before['retries']:.0f} retries, {after['hedges'] - before['hedges']:.0f} "
                     f"hedges, {after['continuations'] - before['continuations']:.0f} continuations; memory of the "
-                    f"worker {warm_kib / 1024:.1f} MiB after warm-up, {grown_kib / 1024:+.2f} MiB after the run; "
+                    f"worker {warm_kib / 1024:.1f} MiB before round {rounds}, {grown_kib / 1024:+.2f} MiB after; "
                     f"descriptors {warm_descriptors} {grown_descriptors:+d}, engine connections "
                     f"{before['idle']:.0f} {after['idle'] - before['idle']:+.0f}"
                 )
             written = await _records(records, after["requests"])
-            assert ends.count == REQUESTS
+            assert ends.count == asked
             _check_ends(warm, ends, after, written)
             assert after["busy"] == after["in_flight"] == after["body_bytes"] == after["records_dropped"] == 0
             # Besides kept connections, each replica may have one of its health looks.
             assert grown_descriptors <= after["idle"] - before["idle"] + len(urls)
             assert grown_kib < GROWTH_MAX_KIB
-            assert failed > FAULTY_SHARE_MIN * REQUESTS
+            assert failed > FAULTY_SHARE_MIN * asked
             assert '"level":"error"' not in serve.log.replace(" ", "")
             assert await asyncio.to_thread(serve.stop) == 0
 
@@ -122,7 +128,7 @@ def _check_ends(warm: Ends, ends: Ends, after: dict[str, float], written: list[R
     assert answered <= len(written) <= answered + warm.left + ends.left
     assert len(written) == after["requests"], "refusals are among them"
     assert sum(record.status == 200 and not record.reason for record in written) >= warm.whole + ends.whole
-    assert ends.whole >= WHOLE_SHARE_MIN * (REQUESTS - ends.left)
+    assert ends.whole >= WHOLE_SHARE_MIN * (ends.count - ends.left)
 
 
 async def _records(path: Path, count: float) -> list[RequestRecord]:
