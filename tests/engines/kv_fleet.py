@@ -105,7 +105,7 @@ async def kv_fleet(
     )
     async with running_gateway(settings, remote_replicas(settings), rules=model_rules(settings)) as gateway:
         planner = Planner(gateway._upstream.router)
-        planner.takes_s = 60.0  # nothing here is about how soon it gives up
+        planner.takes_s = 12.0  # nothing here is about how soon it gives up, but before the lease of a hand-over ends
         gateway._upstream.router.decide = planner.decide  # type: ignore[method-assign]
         await wait(lambda: gateway.takeable() == len(urls))
         yield KvFleet(gateway, planner)

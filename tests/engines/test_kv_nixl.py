@@ -17,7 +17,8 @@ CONFIG = (
     '"kv_connector_extra_config":{"num_threads":1}%s}'
 )
 HITS, BYTES = "vllm:external_prefix_cache_hits_total", "vllm:nixl_bytes_transferred_sum"
-SHOWN = (HITS, BYTES)
+SECONDS = "vllm:nixl_xfer_time_seconds_sum"
+SHOWN = (HITS, BYTES, SECONDS)
 
 
 def free_port() -> int:
@@ -65,10 +66,10 @@ async def test_one_vllm_computes_and_another_answers(engines: tuple[RunningVllm,
     prefill, decode = engines
     async with kv_fleet((prefill.url, decode.url), engine="vllm", kv_transfer="nixl") as fleet:
         for question in ("Summarise the log.", "What is lit?"):  # the first one shakes hands, too
-            before = counted(decode, HITS), counted(decode, BYTES)
+            before = [counted(decode, name) for name in SHOWN]
             messages = [{"role": "user", "content": f"{question} {LOG}"}]
             split = await fleet.turn(messages, SECOND, KvOrigin.PREFILL, FIRST)
-            hits, moved = counted(decode, HITS) - before[0], counted(decode, BYTES) - before[1]
+            hits, moved, took_s = (counted(decode, name) - was for name, was in zip(SHOWN, before, strict=True))
             alone = await fleet.turn(messages, FIRST)
             assert (split.replica, alone.replica, split.text) == (SECOND, FIRST, alone.text)
             assert hits > 0.8 * split.usage["prompt_tokens"]
@@ -77,7 +78,7 @@ async def test_one_vllm_computes_and_another_answers(engines: tuple[RunningVllm,
             print(
                 f"\nvLLM NIXL: {split.usage['prompt_tokens']} prompt tokens, {hits:.0f} from the other; first token "
                 f"after {split.ttft_s * 1e3:.0f} ms split, {computed.ttft_s * 1e3:.0f} ms computed; "
-                f"{moved / 1e6:.1f} MB"
+                f"{moved / 1e6:.1f} MB in {took_s * 1e3:.0f} ms"
             )
 
 
