@@ -95,7 +95,7 @@ async def test_many_short_events_at_once_take_turns() -> None:
     taker = Taker()
     taker.look = lambda _: [taker.said.extend(taker.turns.event(event(word))) for word in "abc"]  # type: ignore[assignment,method-assign]
     taker.turns.take(b"three events")
-    assert words(taker.said) == "a"
+    assert words(taker.said) in {"", "a"}, "none where the machine was elsewhere for a turn's time"
     await wait_until(lambda: not taker.turns.is_behind)
     assert words(taker.said) == "abc"
 
