@@ -10,6 +10,7 @@ from heterodyne.domain.fleet import Health, ReplicaId
 from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.gateway.kv.slot_keeper import SlotKeeper
 from heterodyne.physics.engine_kind import EngineKind
+from heterodyne.routing.kv.conversations import hottest_of
 from tests.faults.warm_up_rows import SYSTEMS, WARM_UP_BOUND_S, WARM_UP_FAULTS, run_warm_up_row, slow
 from tests.support.emulators import order
 from tests.support.growing_fleets import NEW, SEA, GrowingFleet, computed, growing_fleet, prompted, warmed
@@ -57,7 +58,7 @@ async def test_the_index_knows_what_a_new_replica_holds() -> None:
         await fleet.grow()
         assert warmed("computed") - before == len(SYSTEMS)
         router = fleet.upstream.router
-        hottest = router.fabric.conversations.hottest("llama-3.1-8b", len(SYSTEMS), time.monotonic())
+        hottest = hottest_of(router.fabric.conversations.of("llama-3.1-8b"), len(SYSTEMS), time.monotonic())
         state = router.state(NEW)
         assert state is not None
         assert len(hottest) == len(SYSTEMS)

@@ -10,7 +10,7 @@ from heterodyne.domain.kv_origin import KvLoss
 from heterodyne.domain.kv_seen import WINDOW_MIN, KvMix
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.fleet.kv_settings import KvStoreSettings
-from heterodyne.gateway.hot_prefixes import HotPrefixes
+from heterodyne.gateway.kv.hot_prefixes import HotPrefixes
 from heterodyne.gateway.kv_report import kv_seen, looks_at_prompts
 from heterodyne.gateway.kv_tally import KvTally
 from tests.support.kv_fleets import KvFleet, asked, copying

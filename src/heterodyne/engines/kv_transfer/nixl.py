@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from heterodyne.domain.errors import EngineGarbage
-from heterodyne.engines.json_edit import put, without
+from heterodyne.engines.json_edit import put
+from heterodyne.engines.one_token import one_token_call
 from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.ports.kv_transfer import HandedOver
 
@@ -17,9 +18,6 @@ LEASE_S = 30.0  # of an engine that was started with none of its own; a longer o
 PARAMS = "kv_transfer_params"
 # What a decode replica needs to find the blocks; the rest is the engines' own business.
 NEEDED = ("remote_block_ids", "remote_engine_id", "remote_host", "remote_port")
-LONGEST = ("max_tokens", "max_completion_tokens")
-# Of a request for one token these are refused, or cost what nobody reads.
-LEFT_OUT = ("stream_options", "min_tokens", "logprobs", "top_logprobs", "prompt_logprobs", *LONGEST)
 
 
 class _Usage(msgspec.Struct):
@@ -40,8 +38,7 @@ class NixlTransfer:
     lease_s = LEASE_S
 
     def prefill(self, call: EngineRequest) -> EngineRequest:
-        asked = {"stream": b"false", "max_tokens": b"1", PARAMS: b'{"do_remote_decode":true,"do_remote_prefill":false}'}
-        return EngineRequest(call.path, put(without(call.body, LEFT_OUT), asked))
+        return one_token_call(call, {PARAMS: b'{"do_remote_decode":true,"do_remote_prefill":false}'})
 
     def read(self, body: bytes) -> HandedOver:
         try:

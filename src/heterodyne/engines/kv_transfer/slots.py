@@ -10,14 +10,14 @@ import msgspec
 
 from heterodyne.domain.errors import EngineGarbage
 from heterodyne.engines.error_answer import read_error
-from heterodyne.engines.json_edit import put, without
+from heterodyne.engines.json_edit import put
+from heterodyne.engines.one_token import one_token_call
 from heterodyne.ports.engine_control import ControlCall
 from heterodyne.ports.engine_request import EngineRequest
 from heterodyne.ports.kv_transfer import SavedSlot
 
 T = TypeVar("T")
 MANY = 4096  # slots that no server has
-LEFT_OUT = ("stream_options", "max_completion_tokens")
 
 
 class _Slot(msgspec.Struct):
@@ -42,8 +42,7 @@ class SlotTransfer:
     slots_path = "/slots"
 
     def prefill(self, call: EngineRequest, slot: int) -> EngineRequest:
-        asked = {"stream": b"false", "max_tokens": b"1", "id_slot": b"%d" % slot, "cache_prompt": b"true"}
-        return EngineRequest(call.path, put(without(call.body, LEFT_OUT), asked))
+        return one_token_call(call, {"id_slot": b"%d" % slot, "cache_prompt": b"true"})
 
     def save(self, slot: int, file_name: str) -> ControlCall:
         return _action(slot, "save", file_name)

@@ -81,10 +81,6 @@ class Conversations:
             _, oldest = by_tail.popitem(last=False)
             self._blocks -= len(oldest.chain.hashes)
 
-    def hottest(self, model: str, count: int, now_s: float) -> list[HotPrefix]:
-        """The prefixes that would have saved most tokens lately, given that those before them are there, too."""
-        return hottest_of(self.of(model), count, now_s)
-
     def of(self, model: str) -> list[KvConversation]:
         """Those of the model, the latest first. None of them changes later."""
         return [one for one in reversed(self._by_tail.values()) if one.model == model]
@@ -98,7 +94,10 @@ class Conversations:
 
 
 def hottest_of(known: Sequence[KvConversation], count: int, now_s: float) -> list[HotPrefix]:
-    """The same of these, for whoever has another thread to work it out in: of many long ones it takes long."""
+    """The prefixes that would have saved most tokens lately, given that those before them are there, too.
+
+    For whoever has another thread to work it out in: of many long ones it takes long.
+    """
     weights: dict[int, float] = {}
     for one in known:
         weight = one.wants * _left(now_s - one.wanted_s)

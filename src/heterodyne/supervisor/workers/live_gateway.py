@@ -27,7 +27,7 @@ from heterodyne.gateway.demand_tally import DemandSeen, DemandTally
 from heterodyne.gateway.explainer import Explainer
 from heterodyne.gateway.guards.hits import GuardHits
 from heterodyne.gateway.guards.input_guard import InputGuard
-from heterodyne.gateway.hot_prefixes import HotPrefixes
+from heterodyne.gateway.kv.hot_prefixes import HotPrefixes
 from heterodyne.gateway.kv_report import kv_seen, looks_at_prompts
 from heterodyne.gateway.kv_tally import KvTally
 from heterodyne.gateway.request_handler import RequestHandler
