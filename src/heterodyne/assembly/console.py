@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from heterodyne.assembly.scaling import ScalingParts
+from heterodyne.assembly.gateways import GatewayParts
 from heterodyne.config.settings import Settings
 from heterodyne.console.access.kept_sessions import KeptSessions
 from heterodyne.console.guard import Guard
@@ -66,7 +66,7 @@ def build_instruments(
     *,
     access: AdminAccess,
     alerts: AlertWatch | None,
-    scaling: ScalingParts,
+    gateways: GatewayParts,
 ) -> Instruments:
     """Over the fleet and the stores, which outlive it."""
     live = LiveService(
@@ -76,14 +76,14 @@ def build_instruments(
         problems=lambda: tuple(_problems(stores, publisher.snapshot)),
         limit_unknown=lambda: owner.settings.routing.concurrency_max,
         wall_clock=time.time,
-        others=scaling.others,
+        others=gateways.others,
     )
     return Instruments(
         guard=access.guard,
         sign_in=access.sign_in,
         feed=LiveFeed(live),
         playground=Playground(lambda: _place(owner.settings), stores.console_key),
-        services=_services(owner, stores, tenants, scaling),
+        services=_services(owner, stores, tenants, gateways),
         gateway_url=gateway_url(began.gateway),
     )
 
@@ -92,7 +92,7 @@ def _services(
     owner: FleetOwner,
     stores: SupervisorStores,
     tenants: TenantUsageReader,
-    scaling: ScalingParts,
+    gateways: GatewayParts,
 ) -> ConsoleServices:
     """They follow reloads: settings and fleet are asked for anew each time."""
 
@@ -109,7 +109,7 @@ def _services(
             replicas=owner.replicas,
             fleet=owner.page,
             settings=settings,
-            elsewhere=scaling.kv_elsewhere,
+            elsewhere=gateways.kv_elsewhere,
         ),
     )
 

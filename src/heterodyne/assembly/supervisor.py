@@ -152,7 +152,7 @@ async def run_supervisor(
     admin = None
     if access is not None:
         instruments = build_instruments(
-            settings, owner, stores, parts.publisher, tenants, access=access, alerts=alerts, scaling=scaling
+            settings, owner, stores, parts.publisher, tenants, access=access, alerts=alerts, gateways=gateways
         )
         loops["live"] = instruments.feed.run
         app = admin_app(settings.console, owner, parts.services, instruments)
