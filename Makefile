@@ -44,6 +44,9 @@ test: $(VENV)/.test  ## install what the tests need and run them all
 tools:  ## install Chromium and promtool, which some tests drive, where apt-get may be used
 	.ci/tools
 
+test-deep: $(VENV)/.test  ## the tests with generated examples, with three times as many
+	TEST_DEEP=1 $(BIN)/python -m pytest $(PYTEST_ARGS) -m hypothesis $(ARGS)
+
 test-engines: $(VENV)/.test  ## real vLLM on CPU beside llama.cpp (heavy install)
 	$(BIN)/python tests/engines/install.py
 	$(BIN)/python -m pytest tests/engines $(ARGS)
