@@ -16,6 +16,14 @@ COMPILE_ARGS ?=
 # Where compiled files are at work.
 COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/e2e tests/unit/gateway \
 	tests/unit/routing tests/unit/admission tests/unit/wire
+# Where they are not: no compiled function is called, or what is shown is the supervisor's, a command's or a console's and
+# a request behind it is like any other.
+NOT_COMPILED := $(wildcard $(addprefix tests/e2e/test_, admin_audit.py agreed_reloads.py banner.py batch_command.py \
+	batch_keeper.py bench_command.py calibrate_command.py console_*.py doctor.py kv_console.py llamacpp_child.py \
+	webhooks.py wheel.py)) \
+	$(addprefix tests/property/test_, abuse_memory.py audit_chain.py collected_blobs.py fair_queue.py history.py \
+	memory.py mix.py prices.py prometheus_page.py reload_of_all.py replica_watch.py reports.py scaling.py \
+	usage_tally.py yaml_text.py) tests/unit/routing/cascade
 
 .DEFAULT_GOAL := help
 # Every verb that `make help` shows.
@@ -250,7 +258,7 @@ compiled-apart: $(VENV)/.compile  ## make machine code under build/ alone; `make
 	$(BIN)/python -m compiling.build --apart $(COMPILE_ARGS)
 
 test-compiled: $(VENV)/.test compile  ## the tests of the rooms that are compiled
-	$(BIN)/python -m pytest $(PYTEST_ARGS) $(COMPILED_TESTS) $(ARGS)
+	$(BIN)/python -m pytest $(PYTEST_ARGS) $(COMPILED_TESTS) $(addprefix --ignore ,$(NOT_COMPILED)) $(ARGS)
 
 wheel: $(VENV)/.compile  ## build dist/: the source, a wheel of Python alone, and one that is compiled for this machine
 	$(BIN)/python -m build --outdir dist
