@@ -84,7 +84,7 @@ class Request:
         self.has_stream_options = has_stream_options  # the body has that member, whatever is in it
         self.prompt, self.user = prompt, user  # None: prompts of this operation are not compared; for whom it is asked
         self.private_fields = private_fields  # by path, those of one engine's own: it is asked only where they pass
-        # Of all that the model may be shown, in UTF-8 as JSON, or as tensors; in tokens where the client sent their ids.
+        # Of all that the model may be shown, in UTF-8 as JSON, or as tensors; tokens where the client sent their ids.
         self.prompt_chars, self.prompt_tokens = prompt_chars, prompt_tokens
         self.output_tokens_max = output_tokens_max  # of one sequence; None: the engine's own limit
         self.prompts, self.choices = prompts, choices  # of each prompt, in the answer
