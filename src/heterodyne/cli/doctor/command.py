@@ -53,6 +53,7 @@ def examine(invocation: Invocation) -> "list[DoctorFinding]":
     from heterodyne.cli.doctor.kv_exchange import kv_exchange
     from heterodyne.cli.doctor.limits import file_descriptors
     from heterodyne.cli.doctor.ports import ports
+    from heterodyne.cli.doctor.residency import residency
     from heterodyne.cli.doctor.stores import stores
     from heterodyne.cli.doctor.weights import weights
 
@@ -68,6 +69,7 @@ def examine(invocation: Invocation) -> "list[DoctorFinding]":
         *certificates(settings),
         *issuers(settings),
         *stores(settings),
+        *residency(settings),
         *weights(settings),
         *engines(settings),
         *kv_exchange(settings),
