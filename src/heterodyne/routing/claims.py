@@ -1,0 +1,63 @@
+"""Pure: which replicas others probably send to at the same moment, so that workers which see the same choose apart.
+
+Requests that come together are placed before anybody can tell of them. Each worker takes an equal part of every pool
+for its own, by the order of what engines go by, which is the same for all. Any other replica counts as if a part of a
+usual prompt had just been sent there: it is taken where it is better by more than that.
+"""
+
+from collections.abc import Mapping
+from math import exp
+from typing import Final
+
+from heterodyne.routing.prediction.pool_speed import PROMPT_RATE_S, PoolSpeed
+from heterodyne.routing.replica_state import ReplicaState
+
+CLAIM_MAX: Final = 0.5  # of a usual prompt
+KEPT_SHARE: Final = 0.98  # of what is known of how requests come, from one turn to the next
+
+
+class Claims:
+    """One per worker."""
+
+    def __init__(self) -> None:
+        self._pools: list[list[ReplicaState]] = []  # each in the order that is the same for all workers
+        self._is_settled = False
+        self._started = 0  # requests that this worker had sent when it last had its turn
+        self._requests = self._pairs = 0.0  # lately, and pairs of them that came in the same turn
+
+    def publish(self, by_key: Mapping[str, ReplicaState]) -> None:
+        """The replicas there are, by what their engines go by."""
+        pools: dict[int, list[ReplicaState]] = {}
+        for _, state in sorted(by_key.items()):
+            pools.setdefault(id(state.speed), []).append(state)
+        self._pools = list(pools.values())
+        self._started = sum(state.started for state in by_key.values())
+
+    def settle(self, place: int, workers: int, now_s: float) -> None:
+        """A turn is over, and this is the worker at that place of so many that tell each other what they do."""
+        self._count()
+        if workers == 1 and not self._is_settled:
+            return
+        self._is_settled = workers > 1
+        unheard = self._pairs / self._requests if self._requests > 0.0 else 0.0
+        for states in self._pools:
+            claimed_s = 0.0 if workers == 1 else _claimed_s(states[0].speed, unheard, workers, now_s)
+            for number, state in enumerate(states):
+                state.claimed_s = 0.0 if number % workers == place else claimed_s
+
+    def _count(self) -> None:
+        started = sum(state.started for states in self._pools for state in states)
+        new, self._started = max(0, started - self._started), started
+        self._requests = KEPT_SHARE * self._requests + new
+        self._pairs = KEPT_SHARE * self._pairs + 0.5 * new * (new - 1)
+
+
+def _claimed_s(speed: PoolSpeed, unheard: float, workers: int, now_s: float) -> float:
+    """Seconds of prompts. `unheard` are the requests that this worker itself has sent, when one comes, since others
+    could hear of any: another worker has as many, by what it sends beside this one."""
+    own = speed.prompt_rate * exp(-max(0.0, now_s - speed.prompt_at_s) / PROMPT_RATE_S)
+    theirs = speed.heard_prompt_share * speed.replicas / (workers - 1)
+    if own <= 0.0:
+        return 0.0
+    likely = unheard * theirs / own
+    return (likely if likely < CLAIM_MAX else CLAIM_MAX) * speed.prompts * speed.prompt_work_s
