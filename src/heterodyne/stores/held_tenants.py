@@ -1,18 +1,13 @@
-"""Who is held to regions, as a person at a terminal asks: read as it stands, and nothing is made or migrated."""
+"""Who is held to regions, read from the database as it stands."""
 
-import asyncio
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Final
-from urllib.parse import quote
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 
 from heterodyne.domain.tenant import Scopes
-from heterodyne.stores.open_store import sqlite_path
-from heterodyne.stores.probe import POSTGRES_TIMEOUT_S
+from heterodyne.stores.read_only import read_rows
 
 PROJECTS: Final = "SELECT id, scopes FROM projects ORDER BY id"
 KEYS: Final = "SELECT id, project, scopes FROM keys WHERE revoked_at IS NULL ORDER BY id"
@@ -28,35 +23,9 @@ class HeldTenant(Struct, frozen=True, kw_only=True):
 
 
 async def held_tenants(url: str, environ: Mapping[str, str]) -> tuple[HeldTenant, ...]:
-    """Empty also where nobody was ever written down, and where the database cannot be read, which others say."""
-    if url.startswith("sqlite:"):
-        return await asyncio.to_thread(_in_file, sqlite_path(url, environ))
-    try:
-        import asyncpg  # noqa: PLC0415 - an extra
-    except ImportError:
-        return ()
-    try:
-        connection: Any = await asyncpg.connect(url, timeout=POSTGRES_TIMEOUT_S)
-        try:
-            projects = await connection.fetch(PROJECTS, timeout=POSTGRES_TIMEOUT_S)
-            keys = await connection.fetch(KEYS, timeout=POSTGRES_TIMEOUT_S)
-        finally:
-            await connection.close(timeout=POSTGRES_TIMEOUT_S)
-    except (OSError, asyncpg.InterfaceError, asyncpg.PostgresError, ValueError):
-        return ()
-    return held(projects, keys)
-
-
-def _in_file(path: Path) -> tuple[HeldTenant, ...]:
-    if not path.exists():
-        return ()
-    connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)
-    try:
-        return held(connection.execute(PROJECTS).fetchall(), connection.execute(KEYS).fetchall())
-    except sqlite3.Error:
-        return ()
-    finally:
-        connection.close()
+    """Empty also where nobody was ever written down, and where the database cannot be read."""
+    found = await read_rows(url, environ, PROJECTS, KEYS)
+    return () if found is None else held(*found)
 
 
 def held(projects: Iterable[Sequence[str]], keys: Iterable[Sequence[str]]) -> tuple[HeldTenant, ...]:

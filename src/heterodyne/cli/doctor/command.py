@@ -48,6 +48,7 @@ def examine(invocation: Invocation) -> "list[DoctorFinding]":
     from heterodyne.cli.doctor.certificates import certificates
     from heterodyne.cli.doctor.clock import clock
     from heterodyne.cli.doctor.engines import engines
+    from heterodyne.cli.doctor.gateways import gateways
     from heterodyne.cli.doctor.installed import installed
     from heterodyne.cli.doctor.issuers import issuers
     from heterodyne.cli.doctor.kv_exchange import kv_exchange
@@ -69,6 +70,7 @@ def examine(invocation: Invocation) -> "list[DoctorFinding]":
         *certificates(settings),
         *issuers(settings),
         *stores(settings),
+        *gateways(settings),
         *residency(settings),
         *weights(settings),
         *engines(settings),
