@@ -53,6 +53,7 @@ class AuditRecorder:
 
 
 def _entry(record: RequestRecord, caller: Caller, asked_model: str, version: str) -> RequestEntry:
+    regions = allowed_regions(caller)
     return RequestEntry(
         id=record.id,
         at=record.at,
@@ -70,4 +71,5 @@ def _entry(record: RequestRecord, caller: Caller, asked_model: str, version: str
         prompt_tokens=record.prompt_tokens,
         completion_tokens=record.completion_tokens,
         guards=record.guards,
+        regions=None if regions is None else tuple(sorted(regions)),
     )

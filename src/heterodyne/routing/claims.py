@@ -1,8 +1,8 @@
 """Pure: which replicas others probably send to at the same moment, so that workers which see the same choose apart.
 
 Requests that come together are placed before anybody can tell of them. Each worker takes an equal part of every pool
-for its own, by the order of what engines go by, which is the same for all. Any other replica counts as if a part of a
-usual prompt had just been sent there: it is taken where it is better by more than that.
+for its own, by the order of what engines go by, which is the same for all. Any other replica counts as if what is
+likely to be left of a usual prompt had just been sent there: it is taken where it is better by more than that.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,8 @@ from typing import Final
 from heterodyne.routing.prediction.pool_speed import PROMPT_RATE_S, PoolSpeed
 from heterodyne.routing.replica_state import ReplicaState
 
-CLAIM_MAX: Final = 0.5  # of a usual prompt
+CLAIM_MAX: Final = 1.0  # of a usual prompt
+TOLD_S: Final = 0.1  # until others hear of what was sent
 KEPT_SHARE: Final = 0.98  # of what is known of how requests come, from one turn to the next
 
 
@@ -60,4 +61,11 @@ def _claimed_s(speed: PoolSpeed, unheard: float, workers: int, now_s: float) -> 
     if own <= 0.0:
         return 0.0
     likely = unheard * theirs / own
-    return (likely if likely < CLAIM_MAX else CLAIM_MAX) * speed.prompts * speed.prompt_work_s
+    prompt_s = speed.prompts * speed.prompt_work_s
+    return (likely if likely < CLAIM_MAX else CLAIM_MAX) * prompt_s * _left_share(prompt_s)
+
+
+def _left_share(prompt_s: float) -> float:
+    """How much of a prompt is still to be computed when another comes, which is soon told of: of one that is quick
+    nearly all is done by then, and to go elsewhere would be for nothing."""
+    return 0.5 * prompt_s / TOLD_S if prompt_s < TOLD_S else 1.0 - 0.5 * TOLD_S / prompt_s

@@ -19,9 +19,11 @@ class MemorySink:
 
     def __init__(self) -> None:
         self.written: list[Content] = []
+        self.entries: list[RequestEntry] = []
 
     def write(self, entry: RequestEntry, content: Content) -> None:
         self.written.append(content)
+        self.entries.append(entry)
 
 
 @pytest.mark.parametrize(
@@ -43,3 +45,10 @@ def test_words_are_kept_where_the_project_says_so_and_the_log_is_in_its_regions(
     asked = structs.replace(caller(scopes=scopes), keeps_content=keeps)
     AuditRecorder(sink, regions).refused(RECORD, asked, b'{"messages":[]}')
     assert [one.is_kept for one in sink.written] == [expected]
+
+
+def test_an_entry_says_where_its_words_may_go() -> None:
+    sink = MemorySink()
+    for scopes in ((), (Scopes(regions=("us", "eu")),), (Scopes(regions=("eu",)), Scopes(regions=("us",)))):
+        AuditRecorder(sink).refused(RECORD, caller(scopes=scopes), b"{}")
+    assert [one.regions for one in sink.entries] == [None, ("eu", "us"), ()]
