@@ -21,36 +21,48 @@ class Claims:
     """One per worker."""
 
     def __init__(self) -> None:
-        self._pools: list[list[ReplicaState]] = []  # each in the order that is the same for all workers
-        self._is_settled = False
-        self._started = 0  # requests that this worker had sent when it last had its turn
+        self._by_key: Mapping[str, ReplicaState] = {}
+        self._pools: list[list[ReplicaState]] | None = None  # each in the order that is the same for all; None: anew
+        self._has_others = False
+        self._started: int | None = None  # requests that this worker had sent when its last turn was; None: not known
         self._requests = self._pairs = 0.0  # lately, and pairs of them that came in the same turn
 
     def publish(self, by_key: Mapping[str, ReplicaState]) -> None:
         """The replicas there are, by what their engines go by."""
-        pools: dict[int, list[ReplicaState]] = {}
-        for _, state in sorted(by_key.items()):
-            pools.setdefault(id(state.speed), []).append(state)
-        self._pools = list(pools.values())
-        self._started = sum(state.started for state in by_key.values())
+        self._by_key, self._pools = by_key, None
 
     def settle(self, place: int, workers: int, now_s: float) -> None:
         """A turn is over, and this is the worker at that place of so many that tell each other what they do."""
-        self._count()
-        if workers == 1 and not self._is_settled:
+        if workers == 1:
+            if self._has_others:
+                self._has_others, self._started = False, None
+                for state in self._by_key.values():
+                    state.claimed_s = 0.0
             return
-        self._is_settled = workers > 1
+        self._has_others = True
+        self._count()
+        if self._pools is None:
+            self._pools = _by_pool(self._by_key)
         unheard = self._pairs / self._requests if self._requests > 0.0 else 0.0
         for states in self._pools:
-            claimed_s = 0.0 if workers == 1 else _claimed_s(states[0].speed, unheard, workers, now_s)
+            claimed_s = _claimed_s(states[0].speed, unheard, workers, now_s)
             for number, state in enumerate(states):
                 state.claimed_s = 0.0 if number % workers == place else claimed_s
 
     def _count(self) -> None:
-        started = sum(state.started for states in self._pools for state in states)
-        new, self._started = max(0, started - self._started), started
+        """Replicas that left take theirs along: then a few are not counted."""
+        started = sum(state.started for state in self._by_key.values())
+        new = 0 if self._started is None else max(0, started - self._started)
+        self._started = started
         self._requests = KEPT_SHARE * self._requests + new
         self._pairs = KEPT_SHARE * self._pairs + 0.5 * new * (new - 1)
+
+
+def _by_pool(by_key: Mapping[str, ReplicaState]) -> list[list[ReplicaState]]:
+    pools: dict[int, list[ReplicaState]] = {}
+    for _, state in sorted(by_key.items()):
+        pools.setdefault(id(state.speed), []).append(state)
+    return list(pools.values())
 
 
 def _claimed_s(speed: PoolSpeed, unheard: float, workers: int, now_s: float) -> float:
