@@ -79,8 +79,8 @@ a long one, little of one that is done before it is told of, nothing where nothi
 A first form, in which half a prompt counted however much of it is likely to be left, gave 96.4%, 96.2% and 95.4% of
 the tool agents and 97.9% of the Azure conversation with seed 3; half as much as now 95.9% and 95.7% (tool agents,
 80%), twice as much 95.7% (seed 11). Of no use were reports more often than every 0.1 s, and a part of the choice left
-to chance. What is still missed at 80% of the tool agents is most likely the rest of that: a prompt whose beginning
-another gateway has just sent somewhere is computed twice (33% of prompt tokens are cached, 36% by one gateway).
+to chance. A part of what is still missed at 80% of the tool agents may be this: a prompt whose beginning
+another gateway has just sent elsewhere is computed twice (33% of prompt tokens are cached, 36% by one gateway).
 
 ## Limits, fairness and hedges
 
