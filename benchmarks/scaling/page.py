@@ -69,7 +69,8 @@ rises that had just begun, falls, lengths unlike the usual. What is done about e
 chosen on other loads ([`benchmarks/scaling/shaping.py`](../benchmarks/scaling/shaping.py): other shapes and seeds, and
 another day of ServeGen), and were not changed after these were run again, but for one: that mean lengths within 10 % of
 the usual ones count as usual was added when ServeGen, run without it, had taken 16 % more hours instead of 13 %.
-Azure's clock was once not set to zero, so that every fleet began with one replica; ours kept 94.41 % then.
+Azure's clock was once not set to zero, so that every fleet began with one replica; ours kept 94.41 % then. How
+fast and how far a replica is believed to carry more than was said was chosen on *day*, and judged here once.
 
 {_tables([one for one in busy if not one.is_seen], by_name)}
 
@@ -93,6 +94,12 @@ should be over, all of the wait is doubt. Only news from the start itself, how f
 start is one draw here that sends none.
 
 ## What falls short
+
+A load that changes within a cold start cannot be met by who does not know it comes: what is late in those
+{COLD_START_S:g} s is more than {1 - SHARE:.0%} of two hours, and later replicas do not make it good. Only replicas that
+wait for it do, and they are paid for all the time; what they cost is in the table of reserves above. Nor does it help
+to run richer once the promise has been broken: what is late then is late already. Where hardly any is late for long,
+ours runs leaner.
 
 {_shortfalls(known, busy, zero, by_name)}
 """
