@@ -9,14 +9,14 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-LEAST, MOST = 0.6, 1.2
+LEAST, MOST = 0.6, 1.1
 KEPT_S = 3600.0  # of what is judged
 # Of the last so many seconds, what is late has to be so many times what may be to count.
 DOUBTS = ((300.0, 6.0), (600.0, 5.0), (1800.0, 1.5), (3600.0, 1.5))
 SURE_S = 1800.0
 FEW = 0.3  # times what may be late: a budget that is not used
 DOWN, DOWN_MOST = 0.02, 0.15  # of it, by how late
-UP = 0.0006  # of it, at each look
+UP = 0.0003  # of it, at each look
 SEEN_MIN = 100  # requests
 SETTLING_S = 60.0  # after there are enough, in which an earlier shortage still shows
 

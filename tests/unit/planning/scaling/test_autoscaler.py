@@ -109,7 +109,7 @@ def test_a_budget_is_not_exceeded() -> None:
 
 def test_headroom_is_a_part_of_what_is_needed() -> None:
     fleet = ScaledFleet(scaling_rules(headroom=0.25), 8)
-    assert fleet.watch(6.3, 1500) == []
+    assert fleet.watch(6.3, 3600) == []
     fleet.watch(8.0, 900)
     assert fleet.count == 10
 
