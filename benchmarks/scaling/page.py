@@ -100,9 +100,8 @@ start is one draw here that sends none.
 
 A load that changes within a cold start cannot be met by who does not know it comes: what is late in those
 {COLD_START_S:g} s is more than {1 - SHARE:.0%} of two hours, and later replicas do not make it good. Only replicas that
-wait for it do, and they are paid for all the time; what they cost is in the table of reserves above. Nor does it help
-to run richer once the promise has been broken: what is late then is late already. Where hardly any is late for long,
-ours runs leaner.
+wait for it do, and they are paid for all the time; what they cost is in the table of reserves above. What was late
+stays late, however rich the fleet is afterwards. Where hardly any is late for long, ours runs leaner.
 
 {_shortfalls(known, busy, zero, by_name)}
 """
