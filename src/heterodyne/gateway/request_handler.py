@@ -96,8 +96,7 @@ class RequestHandler:
         self.answer_cache: AnswerCache | None = None  # None: no answer is kept to be given again
         self._refuser = Refuser(identity, request_log, tracer, fleet)
         self.stored = stored
-        self.started_at = started_at
-        self.worker_name = worker_name
+        self.started_at, self.worker_name = started_at, worker_name
         self.run_dir = run_dir  # where workers leave their numbers for each other; None where there is only one
 
     @property
@@ -307,6 +306,7 @@ class RequestHandler:
                 return taken
             request = taken
         routing_request = builder.routing_request(request, read_routing_hints(http.headers), caller.salt, fleet)
+        request.cache_salt = builder.cache_salt(request.model, caller.salt, fleet)
         try:
             if caller.scopes:
                 request, routing_request = scoped(request, routing_request, caller, builder)

@@ -125,6 +125,7 @@ def _routing_rule(model: ModelSettings, catalogue: Mapping[str, Accelerator]) ->
         ttft_slo_s=None if model.slo_ttft_ms is None else model.slo_ttft_ms / 1000,
         itl_slo_s=None if model.slo_itl_ms is None else model.slo_itl_ms / 1000,
         kv=KvStrategy(model.kv),
+        is_kv_shared=model.kv_shared,
         prefers_hardware=_chips(model.prefer_hardware, catalogue),
         prefers_labels=model.prefer_labels,
         mix=model.mix,
