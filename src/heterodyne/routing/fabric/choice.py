@@ -106,7 +106,7 @@ class _Search:
         self._chosen: KvPlan | None = None
         self._warm: Forecast | None = None  # of a decode replica that has nearly all of the prompt
         self._options: list[KvPlan] = []
-        self._holders = _holders(cached, sides.by_place)
+        self._holders = _holders(request, cached, sides.by_place)
         self._stored: dict[tuple[str, str], float] = {}  # tokens, by store and layout
         self._prompt = request.copied()  # as a prefill replica sees it
         self._prompt.output_tokens = 1.0
@@ -126,7 +126,7 @@ class _Search:
             self._try_warm()
         if sides.moves:
             held = self._fabric.on_hosts(request.chain)
-            for holder in _holders(held, sides.by_place)[:SENDERS_MAX]:
+            for holder in _holders(request, held, sides.by_place)[:SENDERS_MAX]:
                 if holder not in targets and any(holder in states for states in answering):
                     targets.append(holder)
             for state in targets:
@@ -199,7 +199,7 @@ class _Search:
         sides, now_s, cached, prompt = self._sides, self._now_s, self._cached, self._prompt
         states: list[ReplicaState] = []
         if sides.splits:
-            states = [soonest(prompt, pool, cached, now_s=now_s, chance=chance) for pool in sides.prefilling]
+            states = [soonest(prompt, pool, cached, now_s=now_s, chance=chance) for pool in sides.prefilling_of(prompt)]
         for holder in self._holders[:SENDERS_MAX]:
             transfer = holder.replica.kv_transfer
             if transfer in HANDS_OVER and transfer not in COPIES and holder not in states:
@@ -296,13 +296,13 @@ class _Search:
         return tokens
 
 
-def _holders(cached: PrefixMatches, by_place: dict[int, ReplicaState]) -> list[ReplicaState]:
+def _holders(request: RoutingRequest, cached: PrefixMatches, by_place: dict[int, ReplicaState]) -> list[ReplicaState]:
     """Those that have most of the prompt and may be asked for it, the most first."""
     found: list[ReplicaState] = []
     for _, places in reversed(cached.lengths):
         for place in places:
             state = by_place.get(place)
-            if state is not None:
+            if state is not None and request.may_go_to(state.replica):
                 found.append(state)
                 if len(found) == HOLDERS_MAX:
                     return found

@@ -8,6 +8,7 @@ from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import KvStrategy
 from heterodyne.routing.predictive import Pool
 from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
 
 STORE: Final = KvStrategy.STORE
 SPLIT: Final = KvStrategy.SPLIT
@@ -27,6 +28,13 @@ class KvSides:
         self.splits = splits  # prompts may be computed elsewhere
         self.by_place: dict[int, ReplicaState] = {}  # all of its replicas that run
         self.prefilling: list[Pool] = []  # those that compute prompts for others, and may be asked now
+
+    def prefilling_of(self, request: RoutingRequest) -> list[Pool]:
+        """Of those, the ones that its prompt may be sent to."""
+        if request.regions is None:
+            return self.prefilling
+        pools = [[state for state in pool if request.may_go_to(state.replica)] for pool in self.prefilling]
+        return [pool for pool in pools if pool]
 
 
 def try_sides(strategy: KvStrategy, members: Sequence[ReplicaState], prefill: Sequence[ReplicaState]) -> KvSides | None:
