@@ -56,6 +56,15 @@ def _seen() -> Iterator[Load]:
 
 def _unseen(data: Path) -> Iterator[Load]:
     others = steps((0, 1.5), (25, 3.5), (50, 7.0), (90, 3.0))
+    yield _drawn(
+        "more naps",
+        "such moments for four days, by another chance",
+        _naps,
+        4 * DAY_S,
+        seed=16,
+        is_seen=False,
+        minimum=0,
+    )
     yield _drawn("other steps", "three steps of other heights, 2 h", others, 2 * HOUR_S, is_seen=False, seed=21)
     folder = data / "autoscaling"
     if not folder.is_dir():

@@ -13,11 +13,15 @@ from benchmarks.scaling.scalers import (
     OURS,
     REACTIVE,
     RESERVE,
+    TOLD_BEST,
     ours,
     peers,
     schedule,
 )
 from heterodyne.domain.fleet import PoolName
+from heterodyne.domain.replica_stage import COMING
+from heterodyne.domain.start_time import StartTime
+from heterodyne.planning.scaling.observation import Observation
 from heterodyne.planning.scaling.peers.resize import PeerBounds
 from heterodyne.planning.scaling.peers.schedule import Schedule
 from heterodyne.planning.traffic.trace_request import TraceRequest
@@ -58,9 +62,10 @@ def measure(load: Load, name: str) -> Cell:
         tally = _simulated(load, log, Schedule(bounds, schedule(load, log, 1.0, has_foresight=False)))
         return _cell(load, name, tally, log, began_s)
     reasons: dict[str, int] = {}
-    if name in {OURS, REACTIVE, *HEADROOMS}:
+    if name in {OURS, REACTIVE, TOLD_BEST, *HEADROOMS}:
         scaler = ours(load, forecasts=name != REACTIVE, headroom=HEADROOMS.get(name, 0.0))
-        tally = _simulated(load, log, scaler, tells=scaler.told_wait_s)
+        tells = _told_best if name == TOLD_BEST else scaler.told_wait_s
+        tally = _simulated(load, log, scaler, tells=tells)
         for step in scaler.steps:
             for action in step.actions:
                 word = f"{action.kind} {action.reason}"
@@ -87,6 +92,13 @@ def _simulated(load: Load, log: list[TraceRequest], scaler: Scaler, tells: Tells
     traffic = workload(log)
     run((template,), traffic, TRIAL, growing=growing)
     return growing.close(max(one.at_s for one in traffic.arrivals))
+
+
+def _told_best(seen: Observation) -> float:
+    """The best that can be told by who knows how long cold starts take and how they are spread, but not the draw."""
+    asked = [one.asked_at_s for one in seen.pool(PoolName(POOL)).replicas if one.stage in COMING]
+    start = StartTime(usual_s=COLD_START_S, spread=COLD_START_SPREAD)
+    return start.left_s(seen.at_s - min(asked, default=seen.at_s))
 
 
 def _first(load: Load, log: list[TraceRequest]) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 from benchmarks.scaling.fleet import COLD_START_S, MAXIMUM, SHARE, SLO
 from benchmarks.scaling.loads import Load
 from benchmarks.scaling.measure import COLD_START_SPREAD, Cell
-from benchmarks.scaling.scalers import CLAIRVOYANT, HEADROOMS, HINDSIGHT, OURS, REACTIVE, RESERVE
+from benchmarks.scaling.scalers import CLAIRVOYANT, HEADROOMS, HINDSIGHT, OURS, REACTIVE, RESERVE, TOLD_BEST
 from heterodyne.simulator.growth_tally import FAILED_ITL, FAILED_TTFT
 
 PAGE = Path("docs/autoscaling-accuracy.md")
@@ -71,6 +71,10 @@ another day of ServeGen), and were not changed after these were run again, but f
 the usual ones count as usual was added when ServeGen, run without it, had taken 16 % more hours instead of 13 %.
 Azure's clock was once not set to zero, so that every fleet began with one replica; ours kept 94.41 % then.
 
+One rule was judged here and not kept: to believe a replica more twice as fast where hardly any request is late, and up
+to a fifth more than was said instead of a tenth. It was chosen on *day* (99.75 % at +14 %); GenTD26 then took +15.3 %
+and kept 99.76 %, but ServeGen took +15.9 % and kept 99.84 %.
+
 {_tables([one for one in busy if not one.is_seen], by_name)}
 
 AIBrix published of its own cluster of eight V100 under the load of its name: HPA 478 failures at a cost of 2.01, KPA 68
@@ -79,9 +83,29 @@ failures; what can be compared is who is ahead of whom.
 
 ## From zero
 
+A request is told its wait once, when it comes: when the replica that was asked for first will be ready, by the cold
+starts that were measured and what was said of them before. **{TOLD_BEST}** is the same fleet, and what is told knows
+what cold starts take ({COLD_START_S:g} s, spread by {COLD_START_SPREAD:.0%}), but not how long this one will:
+it tells the wait that is likeliest to be right within a tenth of itself.
+
 {_zero(zero, by_name)}
 
+To be right within a tenth for all is not to be had where a cold start is spread by a tenth. Who comes first waits
+{COLD_START_S:g} s, give or take {COLD_START_SPREAD * COLD_START_S:g}, and two of three such waits are within a tenth of
+what was told. Who comes in the middle of the start waits half as long, and the doubt is the same; for who comes when it
+should be over, all of the wait is doubt. Only news from the start itself, how far it has come, could tell more, and a
+start is one draw here that sends none.
+
+The rule before this one, the median of what was measured, told as many right where `cold_start_s` is what a start takes
+(37.5 % over the four days). Said as half and as twice of that, it was off by 19.5 % and 23.3 % in the median on *naps*,
+and this one is by 15.2 % and 18.5 % (20 November 2026).
+
 ## What falls short
+
+A load that changes within a cold start cannot be met by who does not know it comes: what is late in those
+{COLD_START_S:g} s is more than {1 - SHARE:.0%} of two hours, and later replicas do not make it good. Only replicas that
+wait for it do, and they are paid for all the time; what they cost is in the table of reserves above. What was late
+stays late, however rich the fleet is afterwards. Where hardly any is late for long, ours runs leaner.
 
 {_shortfalls(known, busy, zero, by_name)}
 """
@@ -173,10 +197,10 @@ def _zero(those: Sequence[Load], by_name: Mapping[tuple[str, str], Cell]) -> str
         for cell in (one for (name, _), one in by_name.items() if name == load.name):
             one = cell.report
             told = ""
-            if cell.scaler == OURS and one.told_error is not None:
+            if cell.scaler in {OURS, TOLD_BEST} and one.told_error is not None:
                 told = (
                     f" They were told {one.told_mean_s:.0f} s on average and waited {one.waited_mean_s:.0f} s; the "
-                    f"median of |told - real| / real is {one.told_error:.1%}, and {one.told_within:.0%} were told it "
+                    f"median of |told - real| / real is {one.told_error:.1%}, and {one.told_within:.1%} were told it "
                     "within 10 %."
                 )
             parts.append(
@@ -207,7 +231,7 @@ def _shortfalls(
         if clairvoyant < SHARE:
             lines.append(f"- {load.name}: the clairvoyant schedule itself kept {clairvoyant:.2%}.")
         if _dearer(cell, by_name) > DEARER_MAX:
-            lines.append(f"- {load.name}: {_dearer(cell, by_name):+.0%} replica-hours, not {DEARER_MAX:+.0%}.")
+            lines.append(f"- {load.name}: {_dearer(cell, by_name):+.1%} replica-hours, not {DEARER_MAX:+.0%}.")
         if cell.report.turns_per_hour > TURNS_MAX:
             lines.append(f"- {load.name}: {cell.report.turns_per_hour:.0f} turns in an hour, not {TURNS_MAX}.")
         ahead = [
@@ -222,9 +246,11 @@ def _shortfalls(
     for load in zero:
         one = by_name[load.name, OURS].report
         if one.told_within is not None and one.told_within < 1.0:
+            best = by_name.get((load.name, TOLD_BEST))
+            least = None if best is None else best.report.told_within
+            beside = "" if least is None else f"; of who knows how cold starts are spread, {1 - least:.1%}"
             lines.append(
-                f"- {load.name}: {1 - one.told_within:.0%} were told a wait that was off by more than 10 %. A cold "
-                "start that is spread by a tenth cannot be told better, least of all to those who come near its end."
+                f"- {load.name}: {1 - one.told_within:.1%} were told a wait that was off by more than 10 %{beside}."
             )
     for load in known.values():
         missing = [one for one in {cell.scaler for cell in by_name.values()} if (load.name, one) not in by_name]

@@ -13,7 +13,7 @@ from benchmarks.scaling.loads import Load, loads
 from benchmarks.scaling.measure import Cell, measure
 from benchmarks.scaling.page import PAGE, page
 from benchmarks.scaling.pictures import PICTURE, picture
-from benchmarks.scaling.scalers import CLAIRVOYANT, HEADROOMS, HINDSIGHT, OURS, REACTIVE, RESERVE, peers
+from benchmarks.scaling.scalers import CLAIRVOYANT, HEADROOMS, HINDSIGHT, OURS, REACTIVE, RESERVE, TOLD_BEST, peers
 from heterodyne.domain.errors import OperatorError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +54,7 @@ def _asked(known: dict[str, Load], only: str | None) -> Iterator[tuple[Load, str
     for load in known.values():
         every = [CLAIRVOYANT, HINDSIGHT, RESERVE, OURS, REACTIVE, *HEADROOMS, *peers(load)]
         if not load.minimum:
-            every = [OURS, *TO_ZERO]
+            every = [OURS, TOLD_BEST, *TO_ZERO]
         for scaler in every:
             if not only or only in {load.name, scaler}:
                 yield load, scaler

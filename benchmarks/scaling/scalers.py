@@ -20,6 +20,7 @@ from heterodyne.simulator.own_scaler import OwnScaler
 OURS, REACTIVE = "Heterodyne", "Heterodyne, no forecast"
 CLAIRVOYANT, HINDSIGHT = "clairvoyant", "no foresight"
 RESERVE = "no foresight, 99 %"  # without foresight, with the least reserve that keeps the promise
+TOLD_BEST = "Heterodyne, cold starts known"  # what is told knows how they are spread, and not the draw
 HEADROOMS = {f"Heterodyne, headroom {share:.0%}": share for share in (0.1, 0.25)}
 INTERVAL_S = 60.0
 AHEAD = 1.35  # cold starts before it is needed

@@ -7,7 +7,7 @@ import argparse
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from math import exp
+from math import exp, pi, sin
 from pathlib import Path
 from random import Random
 
@@ -19,6 +19,7 @@ from heterodyne.planning.traffic.trace_request import TraceRequest
 Rate = Callable[[float], float]
 RAMPS = ((0, 1.2), (15, 1.2), (40, 5.5), (55, 5.5), (75, 2.0), (85, 2.0), (100, 6.0), (120, 3.0))
 HUMPS = ((0, 1.2), (12, 1.2), (17, 8.0), (18.5, 8.0), (21, 2.0), (40, 1.6), (46, 6.0), (48, 6.0), (52, 1.5), (60, 1.5))
+WAVE_S = 480.0
 SERVEGEN_DAY, SERVEGEN_PACE = 3, 8.0  # the page has the ninth day at its own pace
 
 
@@ -48,6 +49,7 @@ def shaping_loads(data: Path) -> Iterator[Load]:
     yield _load("humps", _line(HUMPS), HOUR_S, 105)
     yield _load("long prompts", _walk(77), HOUR_S, 106, lengths=(700, 0.9, 150, 0.7))
     yield _load("short hump", lambda at_s: _line(HUMPS)(at_s + 660), HOUR_S / 3, 107, lengths=(150, 1.0, 190, 0.8))
+    yield _load("waves", _waves, HOUR_S / 2, 109)
     day = by_steps(servegen(data)[SERVEGEN_DAY * 144 :])
     yield _load("another day of ServeGen", lambda at_s: day(at_s * SERVEGEN_PACE), 2.2 * HOUR_S, 108)
 
@@ -95,6 +97,12 @@ def _crowd(at_s: float) -> float:
     if since_s < 0:
         return 1.8
     return 1.8 + 3.6 * min(1.0, since_s / 90) * (1.0 if since_s < 500 else exp(-(since_s - 500) / 240))
+
+
+def _waves(at_s: float) -> float:
+    """Up and down in eight minutes, each crest another height."""
+    crest = (5.0, 8.0, 4.0, 7.0)[int(at_s // WAVE_S) % 4]
+    return 0.6 + crest * sin(pi * (at_s % WAVE_S) / WAVE_S) ** 2
 
 
 def _walk(seed: int) -> Rate:

@@ -11,6 +11,7 @@ from heterodyne.domain.price import Price
 from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.rollout_split import RolloutSplit
 from heterodyne.domain.routing_rule import Requirement, RoutingRule
+from heterodyne.domain.start_time import StartTime
 from heterodyne.domain.tls_files import TlsFiles
 
 PoolName = NewType("PoolName", str)
@@ -103,14 +104,12 @@ class Replica(Struct, frozen=True, kw_only=True):
 class Wake(Struct, frozen=True, kw_only=True):
     """Of a model that may have no replica at all: requests that find none are held while one starts."""
 
-    start_s: float  # what a start usually takes
-    ready_at_s: float | None = None  # of the one that is coming, on the machine's monotonic clock; None: none is
+    start: StartTime
+    asked_at_s: float | None = None  # of the one that is coming, on the machine's monotonic clock; None: none is
 
     def wait_s(self, now_s: float) -> float:
-        """What a request that comes now is told; one that takes longer than usual is told a tenth of a start."""
-        if self.ready_at_s is None:
-            return self.start_s
-        return max(self.ready_at_s - now_s, 0.1 * self.start_s)
+        """What a request that comes now is told."""
+        return self.start.left_s(0.0 if self.asked_at_s is None else now_s - self.asked_at_s)
 
 
 class ModelRule(Struct, frozen=True, kw_only=True):

@@ -57,7 +57,8 @@ def no_replica_error(
     model = called or model
     if replicas is None and rule is not None and rule.wake is not None:
         return EngineUnavailable(
-            f"No replica of {model!r} runs now; the first is being started.", retry_after_s=ceil(rule.wake.start_s)
+            f"No replica of {model!r} runs now; the first is being started.",
+            retry_after_s=ceil(rule.wake.start.usual_s),
         )
     if replicas is None:
         return UnknownModel(unknown_model(model, ()), param="model")

@@ -35,7 +35,7 @@ class Scaler(Protocol):
         ...
 
 
-Tells = Callable[[Observation, int], float]  # what a request is told that is held behind so many, in seconds
+Tells = Callable[[Observation], float]  # what a request is told that is held, in seconds
 
 
 class GrowingPool(Struct, frozen=True, kw_only=True):
@@ -144,7 +144,7 @@ class GrowingFleet:
             return
         if not self.held:
             self._looks_at_s = min(self._looks_at_s, now_s)  # the first one wakes the scaler
-        told_s = 0.0 if self._tells is None else self._tells(self._observe(now_s, ()), len(self.held))
+        told_s = 0.0 if self._tells is None else self._tells(self._observe(now_s, ()))
         self.held.append((request, now_s, told_s))
         self._was_held.add(request.number)
         self._arrivals += 1

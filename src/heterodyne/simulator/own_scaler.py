@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from heterodyne.planning.scaling.action import ActionKind, ScalingAction
 from heterodyne.planning.scaling.autoscaler import ScalingDecision, scale
+from heterodyne.planning.scaling.first_start import first_start
 from heterodyne.planning.scaling.limits import ScalingRules
 from heterodyne.planning.scaling.observation import Observation
 from heterodyne.planning.scaling.state import ScalingState
-from heterodyne.planning.scaling.told_wait import told_wait
 
 
 class OwnScaler:
@@ -26,17 +26,6 @@ class OwnScaler:
             self.steps.append(decision)
         return decision.actions
 
-    def told_wait_s(self, seen: Observation, ahead: int) -> float:
+    def told_wait_s(self, seen: Observation) -> float:
         """By the pool that is ready first."""
-        waits = [
-            told_wait(
-                seen.pool(one.pool),
-                self.state.starts(self.rules, one.pool),
-                seen.at_s,
-                ahead=ahead,
-                requests_per_s=0.0,
-                decides_in_s=0.0,
-            ).expected_s
-            for one in self.rules.pools
-        ]
-        return min(waits)
+        return first_start(self.rules, self.state, seen, seen.at_s).wait_s(seen.at_s)

@@ -6,9 +6,10 @@ from msgspec import structs
 from heterodyne.admission.waking import check_awake_in_time, try_wake
 from heterodyne.domain.errors import EngineUnavailable, NotInTime, UnknownModel
 from heterodyne.domain.fleet import FleetSnapshot, Health, ModelRule, PoolName, Replica, ReplicaId, Wake
+from heterodyne.domain.start_time import StartTime
 from heterodyne.routing.no_replica import no_replica_error
 
-WAKE = Wake(start_s=40.0)
+WAKE = Wake(start=StartTime(usual_s=40.0, spread=0.1))
 RULES = {"m": ModelRule(wake=WAKE)}
 ONE = Replica(id=ReplicaId("chat-0"), pool=PoolName("chat"), model="m", engine="openai", host="h", port=1)
 
@@ -26,9 +27,9 @@ def test_a_model_is_held_for_until_one_of_its_replicas_is_ready() -> None:
 
 def test_what_is_told_is_what_is_left_of_a_start() -> None:
     assert WAKE.wait_s(100.0) == 40.0
-    coming = Wake(start_s=40.0, ready_at_s=130.0)
-    assert coming.wait_s(100.0) == 30.0
-    assert coming.wait_s(200.0) == 4.0, "one that is late will be there soon"
+    coming = structs.replace(WAKE, asked_at_s=90.0)
+    assert coming.wait_s(100.0) == pytest.approx(30.0, abs=0.5)
+    assert 0.0 < coming.wait_s(200.0) < 4.0, "one that is late will be there soon"
 
 
 def test_a_request_without_the_time_is_told_when_to_come_again() -> None:

@@ -20,7 +20,6 @@ from heterodyne.console.scaling.pages import (
 )
 from heterodyne.domain.fleet import PoolName, Wake
 from heterodyne.domain.nearest import unknown_name
-from heterodyne.domain.replica_stage import COMING
 from heterodyne.fleet.pool_scaling import PoolScaling
 from heterodyne.fleet.scaling_settings import ScalingSettings
 from heterodyne.planning.scaling.action import ActionKind
@@ -28,7 +27,7 @@ from heterodyne.planning.scaling.autoscaler import ScalingDecision, scale
 from heterodyne.planning.scaling.hardware_choice import most_carried
 from heterodyne.planning.scaling.state import ScalingState
 from heterodyne.supervisor.scaling import meters
-from heterodyne.supervisor.scaling.latest import Latest, pool_row, told_wait_s
+from heterodyne.supervisor.scaling.latest import Latest, pool_row, told_wait_s, wake_of
 from heterodyne.supervisor.scaling.memory import ScalingMemory
 from heterodyne.supervisor.scaling.observer import Elsewhere, ModelObserver
 from heterodyne.supervisor.scaling.rules import scaled_pools, scaling_rules
@@ -39,7 +38,7 @@ from heterodyne.telemetry import log
 
 TICK_S = 0.25  # between two looks at whether a request is held
 SAVE_INTERVAL_S = 60.0
-WAKE_STEP_S = 0.5
+WAKE_STEP_S, SPREAD_STEP = 0.5, 0.01
 YIELD_S = 300.0  # for so long a pool is left to another scaler that was seen at it
 ACT = "act"
 OFF = "off"
@@ -139,7 +138,7 @@ class Autoscaler:
         """Models that may have no replica, with when the first is expected."""
         acts = settings.autoscaling.mode == ACT
         wakes = {
-            model: self._wake(latest)
+            model: wake_of(latest, self._wall_clock(), self._clock())
             for model, latest in self._latest.items()
             if acts and model not in self._memory.paused and not any(one.minimum for one in latest.rules.pools)
         }
@@ -147,14 +146,6 @@ class Autoscaler:
         if wakes.keys() != known.keys() or any(_differ(wake, known[model]) for model, wake in wakes.items()):
             self._wakes = wakes
             self._fleet.take_wakes(wakes)
-
-    def _wake(self, latest: Latest) -> Wake:
-        pools = latest.rules.pools
-        start_s = min(latest.decision.state.starts(latest.rules, one.pool).usual_s for one in pools) / latest.speed
-        told_s = told_wait_s(latest, self._wall_clock(), decides_in_s=TICK_S)
-        is_coming = any(one.count(*COMING) for one in latest.seen.pools)
-        ready_at_s = None if told_s is None or not is_coming else self._clock() + told_s
-        return Wake(start_s=start_s, ready_at_s=ready_at_s)
 
     def _is_woken(self) -> bool:
         """Whether a request has begun to be held since the last look."""
@@ -290,7 +281,7 @@ class Autoscaler:
             most=most_carried(rules, starts) * decision.state.trust * latest.speed,
             short=short,
             held=latest.seen.held,
-            told_wait_s=told_wait_s(latest, now_s, decides_in_s=TICK_S),
+            told_wait_s=told_wait_s(latest, now_s),
             yields=whom if now_s < until_s else None,
             pools=pools,
         )
@@ -298,10 +289,13 @@ class Autoscaler:
 
 def _differ(one: Wake, other: Wake) -> bool:
     """By more than it is worth telling every worker."""
-    if (one.ready_at_s is None) != (other.ready_at_s is None):
+    if (one.asked_at_s is None) != (other.asked_at_s is None):
         return True
-    later_s = 0.0 if one.ready_at_s is None or other.ready_at_s is None else one.ready_at_s - other.ready_at_s
-    return max(abs(later_s), abs(one.start_s - other.start_s)) > WAKE_STEP_S
+    later_s = 0.0 if one.asked_at_s is None or other.asked_at_s is None else one.asked_at_s - other.asked_at_s
+    return (
+        max(abs(later_s), abs(one.start.usual_s - other.start.usual_s)) > WAKE_STEP_S
+        or abs(one.start.spread - other.start.spread) > SPREAD_STEP
+    )
 
 
 def _kind_of(steps: tuple[StepRow, ...]) -> tuple[object, ...]:

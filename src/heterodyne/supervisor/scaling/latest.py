@@ -3,12 +3,13 @@
 from msgspec import Struct
 
 from heterodyne.console.scaling.pages import PoolNowRow
-from heterodyne.domain.fleet import PoolName
+from heterodyne.domain.fleet import PoolName, Wake
 from heterodyne.domain.replica_stage import COMING, ReplicaStage
+from heterodyne.domain.start_time import StartTime
 from heterodyne.planning.scaling.autoscaler import ScalingDecision
+from heterodyne.planning.scaling.first_start import first_start
 from heterodyne.planning.scaling.limits import ScalingRules
 from heterodyne.planning.scaling.observation import Observation
-from heterodyne.planning.scaling.told_wait import told_wait
 from heterodyne.supervisor.fleet.driven_fleet import DrivenFleet
 from heterodyne.supervisor.scaling.scaled_fleet import NOBODY
 
@@ -22,23 +23,21 @@ class Latest(Struct, frozen=True, kw_only=True):
     speed: float  # of its times
 
 
-def told_wait_s(latest: Latest, now_s: float, *, decides_in_s: float) -> float | None:
-    """What a request that comes now is told, by the pool that is ready first; None: a replica is ready."""
-    seen, rules, state = latest.seen, latest.rules, latest.decision.state
-    if any(one.count(ReplicaStage.READY) for one in seen.pools):
+def told_wait_s(latest: Latest, now_s: float) -> float | None:
+    """What a request that comes now is told; None: a replica is ready."""
+    if any(one.count(ReplicaStage.READY) for one in latest.seen.pools):
         return None
-    waits = [
-        told_wait(
-            seen.pool(one.pool),
-            state.starts(rules, one.pool),
-            now_s * latest.speed,
-            ahead=0,
-            requests_per_s=0.0,
-            decides_in_s=decides_in_s * latest.speed,
-        )
-        for one in rules.pools
-    ]
-    return min(one.expected_s for one in waits) / latest.speed
+    return wake_of(latest, now_s, now_s).wait_s(now_s)
+
+
+def wake_of(latest: Latest, now_s: float, clock_s: float) -> Wake:
+    """For workers, whose clock says `clock_s` at `now_s`."""
+    speed = latest.speed
+    wake = first_start(latest.rules, latest.decision.state, latest.seen, now_s * speed)
+    return Wake(
+        start=StartTime(usual_s=wake.start.usual_s / speed, spread=wake.start.spread),
+        asked_at_s=None if wake.asked_at_s is None else clock_s - (now_s - wake.asked_at_s / speed),
+    )
 
 
 def pool_row(

@@ -17,7 +17,6 @@ from heterodyne.planning.scaling.limits import PoolLimits, ScalingRules
 from heterodyne.planning.scaling.observation import Observation, PoolObservation, ScaledReplica
 from heterodyne.planning.scaling.shape import LoadSample
 from heterodyne.planning.scaling.state import ScalingState, observed
-from heterodyne.planning.scaling.told_wait import told_wait
 from heterodyne.planning.scaling.trust import LatenessSample, corrected
 
 A, B = PoolName("a"), PoolName("b")
@@ -202,21 +201,6 @@ def test_cold_starts_are_what_was_said_until_they_are_measured() -> None:
     assert len(measured.measured_s) == KEPT
     assert measured.usual_s == pytest.approx(84.0)
     assert measured.late_s > measured.usual_s
-
-
-def test_a_wait_that_is_told_counts_from_when_the_replica_was_asked_for() -> None:
-    starts = ColdStarts(said_s=60.0, measured_s=(60.0, 60.0, 60.0, 80.0, 60.0))
-    warming = PoolObservation(
-        pool=A, replicas=(ScaledReplica(id=ReplicaId("x"), stage=ReplicaStage.WARMING, asked_at_s=100.0),)
-    )
-    told = told_wait(warming, starts, 120.0, ahead=0, requests_per_s=2.0, decides_in_s=5.0)
-    assert told.expected_s == pytest.approx(40.0)
-    behind = told_wait(warming, starts, 120.0, ahead=10, requests_per_s=2.0, decides_in_s=5.0)
-    assert behind.expected_s == pytest.approx(45.0)
-    nothing = told_wait(PoolObservation(pool=A), starts, 120.0, ahead=0, requests_per_s=2.0, decides_in_s=5.0)
-    assert nothing.expected_s == pytest.approx(65.0)
-    late = told_wait(warming, starts, 165.0, ahead=0, requests_per_s=2.0, decides_in_s=5.0)
-    assert late.expected_s == pytest.approx(15.0)
 
 
 def two_pools(**changed: float) -> ScalingRules:
