@@ -15,7 +15,7 @@ from heterodyne.domain.routing_rule import Reason
 from heterodyne.routing.fabric.fabric import COPIES, HANDS_OVER, KvFabric, fit
 from heterodyne.routing.fabric.ledger import CHECKED_SHARE
 from heterodyne.routing.fabric.offer import KvOffer
-from heterodyne.routing.fabric.sides import KvSides
+from heterodyne.routing.fabric.sides import KvSides, holders, only_hands_over
 from heterodyne.routing.forecast import KEPT, forecast_after, forecast_on, least_ttft_s, own_risk
 from heterodyne.routing.kv.links import KvLink, store_end
 from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED, PrefixMatches
@@ -106,24 +106,25 @@ class _Search:
         self._chosen: KvPlan | None = None
         self._warm: Forecast | None = None  # of a decode replica that has nearly all of the prompt
         self._options: list[KvPlan] = []
-        self._holders = _holders(cached, sides.by_place, HOLDERS_MAX)
+        self._holders = holders(cached, sides.by_place, HOLDERS_MAX)
         self._stored: dict[tuple[str, str], float] = {}  # tokens, by store and layout
 
     def look(self, pools: list[Pool], chance: Chance) -> None:
         """At the replica that is best without KV brought, the least busy of each pool, and those whose host has it."""
-        request, now_s, sides = self._request, self._now_s, self._sides
-        answering = [*self._decoding, *pools]
-        soonest_of = [soonest(request, states, NOTHING_CACHED, now_s=now_s, chance=chance) for states in answering]
-        targets = [state for state in soonest_of if state is not self._plain.state]
-        if len(targets) >= TARGETS_MAX:
-            targets.sort(key=_free_at_s)
-        targets = [self._plain.state, *targets[: TARGETS_MAX - 1]]
-        if self._decoding:
+        sides, decoding = self._sides, self._decoding
+        answering = [self._least_busy(pool, chance) for pool in decoding]
+        targets: list[ReplicaState] = []
+        if decoding:
             self._try_warm()
         if sides.moves:
-            self._take_best(self._held_offers(targets, answering))
-        # A prompt that is computed elsewhere goes to those that only answer, if there are any.
-        self._take_best(self._prefill_offers(soonest_of[: len(self._decoding)] or targets, chance))
+            held = self._fabric.on_hosts(self._request.chain)
+            if self._holders or held.lengths or any(self._in_store(state) for state in sides.stored):
+                targets = self._targets(answering, pools, chance)
+                self._take_best(self._held_offers(targets, [*decoding, *pools], held))
+        senders = self._senders(chance)
+        if senders:
+            # A prompt that is computed elsewhere goes to those that only answer, if there are any.
+            self._take_best(self._prefill_offers(senders, answering or targets or self._targets([], pools, chance)))
 
     def choice(self, chance: Chance) -> RoutingChoice:
         """What came out best; now and then what comes out best without KV brought, for comparison."""
@@ -145,11 +146,23 @@ class _Search:
             forecast, self._rank[0], reason, others, kv_plan=chosen, kv_options=options, plain=self._plain
         )
 
-    def _held_offers(self, targets: list[ReplicaState], answering: list[Pool]) -> list[KvOffer]:
-        """Of what is held somewhere: to the targets, which become more by those whose host has most of the prompt."""
-        held = self._fabric.on_hosts(self._request.chain)
-        for holder in _holders(held, self._sides.by_place, SENDERS_MAX):
-            if holder not in targets and any(holder in states for states in answering):
+    def _targets(self, answering: list[ReplicaState], pools: list[Pool], chance: Chance) -> list[ReplicaState]:
+        """The best with nothing brought, and the first to be free of the others."""
+        plain = self._plain.state
+        free = [*answering, *(self._least_busy(pool, chance) for pool in pools)]
+        targets = [state for state in free if state is not plain]
+        if len(targets) >= TARGETS_MAX:
+            targets.sort(key=_free_at_s)
+        return [plain, *targets[: TARGETS_MAX - 1]]
+
+    def _least_busy(self, pool: Pool, chance: Chance) -> ReplicaState:
+        return soonest(self._request, pool, NOTHING_CACHED, now_s=self._now_s, chance=chance)
+
+    def _held_offers(self, targets: list[ReplicaState], answering: list[Pool], held: PrefixMatches) -> list[KvOffer]:
+        """Of what is held somewhere: to the targets, and to those whose host has more of the prompt than they have."""
+        for holder in holders(held, self._sides.by_place, SENDERS_MAX):
+            has_more = held.tokens(holder.place) * holder.trust > self._own(holder)
+            if has_more and holder not in targets and any(holder in states for states in answering):
                 targets.append(holder)
         offers: list[KvOffer] = []
         for state in targets:
@@ -166,13 +179,12 @@ class _Search:
             offer = KvOffer(KvOrigin.HOST, state, on_host)
             if self._weigh(offer, own, fabric.link_from_host(state), replica.id):
                 offers.append(offer)
-        if replica.kv_store:
-            in_store = self._in_store(state)
-            if in_store > own:
-                offer = KvOffer(KvOrigin.STORE, state, in_store)
-                offer.store = replica.kv_store
-                if self._weigh(offer, own, fabric.link_from_store(state), store_end(replica.kv_store)):
-                    offers.append(offer)
+        in_store = self._in_store(state) if replica.kv_store else 0.0
+        if in_store > own:
+            offer = KvOffer(KvOrigin.STORE, state, in_store)
+            offer.store = replica.kv_store
+            if self._weigh(offer, own, fabric.link_from_store(state), store_end(replica.kv_store)):
+                offers.append(offer)
         if replica.kv_layout and replica.kv_transfer in COPIES:
             for source in self._holders:
                 if fit(source, state):
@@ -188,12 +200,11 @@ class _Search:
             offers = [min(offers, key=_brought_s)]
         return offers
 
-    def _prefill_offers(self, targets: list[ReplicaState], chance: Chance) -> list[KvOffer]:
+    def _prefill_offers(self, senders: list[tuple[Forecast, float]], targets: list[ReplicaState]) -> list[KvOffer]:
         """Another computes the prompt for a target, which computes its last token again to have something to say."""
         offers = []
-        for sender, own_s in self._senders(chance):
+        for sender, harm in senders:
             source = sender.state
-            harm = sender.risk - own_s if sender.risk > own_s else 0.0
             for state in targets:
                 if state.replica.kv_transfer in HANDS_OVER and fit(source, state):
                     offer = KvOffer(KvOrigin.PREFILL, state, float(self._request.prompt_tokens))
@@ -204,11 +215,11 @@ class _Search:
         return offers
 
     def _senders(self, chance: Chance) -> list[tuple[Forecast, float]]:
-        """Of the prompt alone, with the risk for itself: on the prefill replicas where it would be done soonest, and on
+        """Of the prompt alone, with the risk for others: on the prefill replicas where it would be done soonest, and on
         those that have most of it and can only pass it on as they compute."""
         sides, now_s, cached = self._sides, self._now_s, self._cached
         pools = sides.prefilling if sides.splits else []
-        warm = [one for one in self._holders[:SENDERS_MAX] if _only_hands_over(one)]
+        warm = [one for one in self._holders[:SENDERS_MAX] if only_hands_over(one)]
         if not pools and not warm:
             return []
         prompt = self._request.copied()  # as a prefill replica sees it
@@ -219,7 +230,11 @@ class _Search:
         states += [state for state in warm if state not in states]
         forecasts = [forecast_on(state, prompt, cached.tokens(state.place), now_s) for state in states]
         forecasts.sort(key=_ttft_s)
-        return [(one, own_risk(prompt, one)) for one in forecasts[:SENDERS_MAX] if not self._is_late(one.ttft_s)]
+        return [
+            (one, max(0.0, one.risk - own_risk(prompt, one)))
+            for one in forecasts[:SENDERS_MAX]
+            if not self._is_late(one.ttft_s)
+        ]
 
     def _weigh(self, offer: KvOffer, own: float, link: KvLink, sender: str, *, begins_s: float = 0.0) -> bool:
         """What it takes; whether that may be better than what is known."""
@@ -296,25 +311,6 @@ class _Search:
         if tokens is None:
             tokens = self._stored[key] = float(self._fabric.in_store(state, self._request.chain, self._now_s))
         return tokens
-
-
-def _only_hands_over(state: ReplicaState) -> bool:
-    """Its KV leaves it only when it has just computed a prompt."""
-    transfer = state.replica.kv_transfer
-    return transfer in HANDS_OVER and transfer not in COPIES
-
-
-def _holders(cached: PrefixMatches, by_place: dict[int, ReplicaState], most: int) -> list[ReplicaState]:
-    """So many of those that have most of the prompt and may be asked for it, the most first."""
-    found: list[ReplicaState] = []
-    for _, places in reversed(cached.lengths):
-        for place in places:
-            state = by_place.get(place)
-            if state is not None:
-                found.append(state)
-                if len(found) == most:
-                    return found
-    return found
 
 
 def _same(best: RoutingChoice, options: tuple[KvPlan, ...], withheld: KvPlan | None = None) -> RoutingChoice:
