@@ -151,6 +151,8 @@ def _is_shared(key: Key, ways: dict[str, StrategyRun]) -> bool:
 
 def _is_in_reach(key: Key, ways: dict[str, StrategyRun]) -> bool:
     """Whether it would be that much better if all that can be reused were free."""
+    if FREE not in ways:  # measured before it was asked
+        return _is_shared(key, ways)
     return _is_shared(key, ways) and max(_gain(ways, FREE), _saved(ways, FREE)) >= BETTER
 
 
