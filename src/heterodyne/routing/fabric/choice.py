@@ -106,7 +106,7 @@ class _Search:
         self._chosen: KvPlan | None = None
         self._warm: Forecast | None = None  # of a decode replica that has nearly all of the prompt
         self._options: list[KvPlan] = []
-        self._holders = holders(cached, sides.by_place, HOLDERS_MAX)
+        self._holders = holders(request, cached, sides.by_place, HOLDERS_MAX)
         self._stored: dict[tuple[str, str], float] = {}  # tokens, by store and layout
 
     def look(self, pools: list[Pool], chance: Chance) -> None:
@@ -160,7 +160,7 @@ class _Search:
 
     def _held_offers(self, targets: list[ReplicaState], answering: list[Pool], held: PrefixMatches) -> list[KvOffer]:
         """Of what is held somewhere: to the targets, and to those whose host has more of the prompt than they have."""
-        for holder in holders(held, self._sides.by_place, SENDERS_MAX):
+        for holder in holders(self._request, held, self._sides.by_place, SENDERS_MAX):
             has_more = held.tokens(holder.place) * holder.trust > self._own(holder)
             if has_more and holder not in targets and any(holder in states for states in answering):
                 targets.append(holder)
@@ -218,7 +218,7 @@ class _Search:
         """Of the prompt alone, with the risk for others: on the prefill replicas where it would be done soonest, and on
         those that have most of it and can only pass it on as they compute."""
         sides, now_s, cached = self._sides, self._now_s, self._cached
-        pools = sides.prefilling if sides.splits else []
+        pools = sides.prefilling_of(self._request) if sides.splits else []
         warm = [one for one in self._holders[:SENDERS_MAX] if only_hands_over(one)]
         if not pools and not warm:
             return []
