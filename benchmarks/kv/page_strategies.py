@@ -170,8 +170,8 @@ def _reading(cells: dict[Key, dict[str, StrategyRun]]) -> str:
             missed.append(f"{name}: {_gain(ways):.0%} better than `prefix`, not {BETTER:.0%}")
         elif _is_shared(key, ways) and not _is_in_reach(key, ways):
             beyond.append(
-                f"{name}: `auto` saves {_gain(ways):.0%} of TTFT p90 and {_saved(ways):.0%} of dollars; if all "
-                f"reusable tokens were free it would be {_gain(ways, FREE):.0%} and {_saved(ways, FREE):.0%}. `prefix` "
+                f"{name}: `auto` saves {_gain(ways):.0%} of TTFT p90 and {_saved(ways):.1%} of dollars; if all "
+                f"reusable tokens were free it would be {_gain(ways, FREE):.0%} and {_saved(ways, FREE):.1%}. `prefix` "
                 f"has {ways[PREFIX].cached:.0%} of the prompts in memory already, where "
                 f"{auto.reusable:.0%} is all there is"
             )
