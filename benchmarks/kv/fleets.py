@@ -41,6 +41,9 @@ class Way(Struct, frozen=True, kw_only=True):
     name: str
     kv: KvStrategy
     prefilling: int = 0  # of the replicas
+    answering: int | None = None  # None: all others
+    prefill_tp: int | None = None  # chips of each; None: as the shape has it
+    decode_tp: int | None = None
     has_tiers: bool = False  # its engines copy KV from each other and share a store
 
     @property
@@ -59,6 +62,11 @@ class Shape(Struct, frozen=True, kw_only=True):
     precision: Precision | None = None  # None: what the model comes in
     mixes_prompts: bool = True  # a step holds prompts and answers, as engines do it now
 
+    @property
+    def chips(self) -> int:
+        """All of them."""
+        return self.replicas * self.tp
+
 
 EIGHT = Shape()
 
@@ -68,11 +76,11 @@ def pools_of(way: Way, network: KvNetwork, shape: Shape = EIGHT) -> tuple[LaidOu
     """Laid out."""
     transfer = ("dynamo" if way.has_tiers else "nixl") if way.needs_network else None
 
-    def pool(role: ReplicaRole, replicas: int) -> SimulatedPool:
+    def pool(role: ReplicaRole, replicas: int, tp: int | None = None) -> SimulatedPool:
         return SimulatedPool(
             model=shape.model,
             hardware=shape.chip,
-            tp=shape.tp,
+            tp=tp or shape.tp,
             precision=shape.precision,
             replicas=replicas,
             role=role,
@@ -83,9 +91,10 @@ def pools_of(way: Way, network: KvNetwork, shape: Shape = EIGHT) -> tuple[LaidOu
         )
 
     if way.prefilling:
+        answering = shape.replicas - way.prefilling if way.answering is None else way.answering
         pools = {
-            "prompts": pool(ReplicaRole.PREFILL, way.prefilling),
-            "answers": pool(ReplicaRole.DECODE, shape.replicas - way.prefilling),
+            "prompts": pool(ReplicaRole.PREFILL, way.prefilling, way.prefill_tp),
+            "answers": pool(ReplicaRole.DECODE, answering, way.decode_tp),
         }
     else:
         pools = {"both": pool(ReplicaRole.BOTH, shape.replicas)}

@@ -12,7 +12,7 @@ from benchmarks.kv.results import SplitRun, StrategyRun
 STRATEGIES = Path("docs/images/kv-strategies.svg")
 SPLITS = Path("docs/images/kv-splits.svg")
 INK = "#777"
-TONES = ("#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1", "#9c755f")
+TONES = ("#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1", "#9c755f", "#b9b9b9")
 WIDE, HIGH, LEFT, TOP, GAP_X, GAP_Y = 230, 150, 56, 54, 62, 62
 
 

@@ -1,17 +1,17 @@
 """Shapes that others have published figures for, as near as the performance model can lay them out."""
 
-from functools import partial
-
 from msgspec import Struct
 
-from benchmarks.kv.fleets import NETWORKS, OPT_13B, Shape
-from benchmarks.kv.results import PublishedRun
-from benchmarks.kv.roles import advice
-from benchmarks.kv.splits import MIXED, Question, most_rps, near, split_way
+from benchmarks.kv.fleets import NETWORKS, OPT_13B, KvNetwork, Shape
+from benchmarks.kv.results import LayoutRun, PublishedRun
+from benchmarks.kv.splits import Question, most_rps
+from benchmarks.kv.widths import ChipLayout, layouts
 from benchmarks.routing.processes import in_parallel
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.serving import Slo
 from heterodyne.planning.traffic.request_shape import RequestShape
+
+HALVINGS = 6  # largest rates to about a thirtieth
 
 
 class Published(Struct, frozen=True, kw_only=True):
@@ -28,7 +28,8 @@ CLAIMS = (
         name="DistServe, chat",
         said="up to 7.4 times the requests within both limits (OSDI'24 abstract; 4.48 in the preprint)",
         source="arXiv 2401.09670; model, chips and limits from the README of its simulator (github.com/LLMServe/"
-        "DistServe): OPT-13B on 4 A100-80GB, 200 ms and 100 ms a token for 90 % of ShareGPT",
+        "DistServe): OPT-13B on 4 A100-80GB, 200 ms and 100 ms a token for 90 % of ShareGPT; its Table 3 has "
+        "prompts on 2 chips, answers on 1",
         question=Question(
             lengths=RequestShape(prompt_tokens=700, output_tokens=200),
             slo=Slo(ttft_s=0.2, itl_s=0.1),
@@ -49,7 +50,7 @@ CLAIMS = (
         name="Dynamo, Llama 70B",
         said="30 % more a GPU on one node of H100, over twice as much on two",
         source="github.com/ai-dynamo/dynamo, docs/architecture: R1-Distilled-Llama-70B in FP8, vLLM, 3,000 tokens in, "
-        "150 out; its limits are not given, and its widths differ by role",
+        "150 out; its limits are not given",
         question=Question(
             lengths=RequestShape(prompt_tokens=3000, output_tokens=150),
             slo=Slo(ttft_s=1.0, itl_s=0.02),
@@ -60,40 +61,43 @@ CLAIMS = (
 
 
 def published_runs(processes: int) -> list[PublishedRun]:
-    """Each on its own."""
-    return in_parallel(_claim, CLAIMS, processes=processes, word="published")
+    """Every layout of each on its own."""
+    network = NETWORKS[0]
+    every = [(claim, layout) for claim in CLAIMS for layout in _planned(claim.question, network)]
+    found = in_parallel(_layout, [layout for _, layout in every], processes=processes, word="published")
+    return [
+        PublishedRun(
+            name=claim.name,
+            said=claim.said,
+            source=claim.source,
+            asked=_asked(claim.question),
+            layouts=[one for (known, _), one in zip(every, found, strict=True) if known is claim],
+        )
+        for claim in CLAIMS
+    ]
 
 
-def _claim(claim: Published) -> PublishedRun:
-    question, network = claim.question, NETWORKS[0]
-    shape = question.shape
-    planned = advice(question.lengths, question.slo, network, shape)
-    guess_rps = planned.mixed_requests_per_s or planned.split_requests_per_s
-    search = partial(most_rps, network=network, guess_rps=guess_rps)
-    mixed_rps = search(question, MIXED)
-    unmixed = Question(
-        lengths=question.lengths,
-        slo=question.slo,
-        shape=Shape(
-            model=shape.model,
-            chip=shape.chip,
-            tp=shape.tp,
-            replicas=shape.replicas,
-            precision=shape.precision,
-            mixes_prompts=False,
-        ),
+def _planned(question: Question, network: KvNetwork) -> list[tuple[ChipLayout, float]]:
+    """With the rate that the search begins with, which is another's where the plan gives a layout none."""
+    found = layouts(question, network)
+    best_rps = max(layout.planned_requests_per_s for layout in found)
+    return [(layout, layout.planned_requests_per_s or best_rps) for layout in found]
+
+
+def _layout(guessed: tuple[ChipLayout, float]) -> LayoutRun:
+    layout, guess_rps = guessed
+    return LayoutRun(
+        kind=layout.kind,
+        laid_out=layout.words,
+        is_one_width=layout.is_one_width,
+        planned_requests_per_s=layout.planned_requests_per_s,
+        requests_per_s=most_rps(layout.question, layout.way, NETWORKS[0], guess_rps=guess_rps, halvings=HALVINGS),
     )
-    by_count = {count: search(question, split_way(count)) for count in near(planned.prefilling, shape.replicas)}
-    best = max(by_count, key=lambda count: by_count[count])
-    return PublishedRun(
-        name=claim.name,
-        said=claim.said,
-        source=claim.source,
-        laid_out=f"{shape.replicas} replicas of {shape.tp} x {shape.chip}, {shape.model}, "
-        f"{question.lengths.prompt_tokens:,.0f} tokens in and {question.lengths.output_tokens:,.0f} out, "
-        f"{question.slo.ttft_s * 1000:,.0f} ms and {question.slo.itl_s * 1000:,.0f} ms a token",
-        mixed_requests_per_s=mixed_rps,
-        unmixed_requests_per_s=search(unmixed, MIXED),
-        split_requests_per_s=by_count[best],
-        prefilling=best,
+
+
+def _asked(question: Question) -> str:
+    shape, lengths, slo = question.shape, question.lengths, question.slo
+    return (
+        f"{shape.chips} x {shape.chip}, {shape.model}, {lengths.prompt_tokens:,.0f} tokens in and "
+        f"{lengths.output_tokens:,.0f} out, {slo.ttft_s * 1000:,.0f} ms and {slo.itl_s * 1000:,.0f} ms a token"
     )

@@ -39,17 +39,24 @@ class SplitRun(Struct, frozen=True, kw_only=True):
     split_ttft_p90_s: float
 
 
+class LayoutRun(Struct, frozen=True, kw_only=True):
+    """One way to lay out the chips of a published comparison."""
+
+    kind: str  # of `benchmarks.kv.widths`
+    laid_out: str
+    is_one_width: bool
+    planned_requests_per_s: float  # 0: by the plan it does not keep the SLO
+    requests_per_s: float  # within the SLO, for 90 % of requests
+
+
 class PublishedRun(Struct, frozen=True, kw_only=True):
     """A shape that somebody published a figure for, as near as it can be laid out here."""
 
     name: str
     said: str
     source: str
-    laid_out: str
-    mixed_requests_per_s: float  # within the SLO, for 90 % of requests
-    unmixed_requests_per_s: float  # where the engine stops decoding for prompts, as engines did then
-    split_requests_per_s: float
-    prefilling: int
+    asked: str
+    layouts: list[LayoutRun]
 
 
 class AdviceRun(Struct, frozen=True, kw_only=True):
@@ -69,7 +76,6 @@ class Results(Struct, frozen=True, kw_only=True):
     """Everything on both pages."""
 
     at: str = ""
-    seeds: list[int] = []
     seconds: dict[str, float] = {}  # that measuring took, by part
     strategies: list[StrategyRun] = []
     throttled: list[StrategyRun] = []

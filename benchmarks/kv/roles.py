@@ -28,11 +28,7 @@ class RoleAdvice(Struct, frozen=True, kw_only=True):
 def advice(lengths: RequestShape, slo: Slo, network: KvNetwork, shape: Shape = EIGHT) -> RoleAdvice:
     """By the rates that `plan mix` counts with."""
     candidate = _candidate(shape.model, shape.chip, shape.tp, shape.precision)
-    each = network.gb_per_s * 1e9 / shape.tp
-    link = Link(name=network.name, bytes_per_s=each, pair_bytes_per_s=each, latency_s=network.latency_ms / 1e3)
-    rates = {
-        role: requests_per_s(candidate, lengths, slo, role=role, share=SHARE, kv_link=link) for role in ReplicaRole
-    }
+    rates = rates_of(candidate, lengths, slo, network)
     replicas = shape.replicas
     best = max(range(1, replicas), key=lambda count: _together(rates, prefilling=count, answering=replicas - count))
     return RoleAdvice(
@@ -40,6 +36,15 @@ def advice(lengths: RequestShape, slo: Slo, network: KvNetwork, shape: Shape = E
         split_requests_per_s=_together(rates, prefilling=best, answering=replicas - best),
         mixed_requests_per_s=replicas * rates[ReplicaRole.BOTH],
     )
+
+
+def rates_of(
+    candidate: HardwareCandidate, lengths: RequestShape, slo: Slo, network: KvNetwork
+) -> dict[ReplicaRole, float]:
+    """Of one replica in each role; the network is that of a replica, whatever its width."""
+    each = network.gb_per_s * 1e9 / candidate.tp
+    link = Link(name=network.name, bytes_per_s=each, pair_bytes_per_s=each, latency_s=network.latency_ms / 1e3)
+    return {role: requests_per_s(candidate, lengths, slo, role=role, share=SHARE, kv_link=link) for role in ReplicaRole}
 
 
 def advised_prefilling(lengths: RequestShape, slo: Slo, network: KvNetwork) -> int:
@@ -52,8 +57,13 @@ def _together(rates: dict[ReplicaRole, float], *, prefilling: int, answering: in
     return min(prefilling * rates[ReplicaRole.PREFILL], answering * rates[ReplicaRole.DECODE])
 
 
-@lru_cache
 def _candidate(model: str, chip: str, tp: int, precision: Precision | None) -> HardwareCandidate:
+    return next(one for one in at_widths(model, chip, precision) if one.tp == tp)
+
+
+@lru_cache
+def at_widths(model: str, chip: str, precision: Precision | None) -> tuple[HardwareCandidate, ...]:
+    """The model on this chip at every width, from the narrowest on; where it does not fit its rates are 0."""
     spec = model_from(model)
     laid_out = candidates(
         spec,
@@ -61,4 +71,4 @@ def _candidate(model: str, chip: str, tp: int, precision: Precision | None) -> H
         precision=precision or spec.checkpoint_precision,
         kv_precision=Precision.BF16,
     )
-    return next(one for one in laid_out if isinstance(one, HardwareCandidate) and one.tp == tp)
+    return tuple(one for one in laid_out if isinstance(one, HardwareCandidate))

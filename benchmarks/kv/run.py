@@ -22,7 +22,7 @@ from benchmarks.kv.published import published_runs
 from benchmarks.kv.results import Results
 from benchmarks.kv.role_advice import advice_runs
 from benchmarks.kv.splits import split_runs
-from benchmarks.kv.strategies import SEEDS, strategy_runs
+from benchmarks.kv.strategies import strategy_runs
 from heterodyne.domain.errors import OperatorError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,7 +69,7 @@ def _measure(part: str, data: Path, processes: int) -> None:
     results = _kept()
     seconds = results.seconds | {part: time.monotonic() - began_s}
     at = f"{datetime.now(UTC):%Y-%m-%d}, {machine.describe()}"
-    results = structs.replace(results, **found, at=at, seconds=seconds, seeds=list(SEEDS))
+    results = structs.replace(results, **found, at=at, seconds=seconds)
     RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
 
 

@@ -76,10 +76,10 @@ def serve(question: Question, way: Way, network: KvNetwork, rate: float) -> Serv
     return Served(within=within / len(log), ttft_p90_s=ttft_s[int(0.9 * len(ttft_s))])
 
 
-def most_rps(question: Question, way: Way, network: KvNetwork, *, guess_rps: float) -> float:
+def most_rps(question: Question, way: Way, network: KvNetwork, *, guess_rps: float, halvings: int = HALVINGS) -> float:
     """The largest rate at which nine of ten requests are within the SLO; 0 where not even a trickle is."""
     low, high, rate = 0.0, 3.0 * guess_rps, guess_rps
-    for _ in range(HALVINGS + 1):
+    for _ in range(halvings + 1):
         if serve(question, way, network, rate).within >= SHARE:
             low = rate
         else:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from benchmarks.kv.agents import agents, recorded_sessions
+from benchmarks.kv.agents import Session, agents, recorded_sessions
 from benchmarks.kv.fleets import NETWORKS, REPLICAS, STORE, KvNetwork, Way, pools_of
 from benchmarks.kv.results import StrategyRun
 from benchmarks.kv.roles import advised_prefilling
@@ -27,9 +27,11 @@ TRACES = (SYNTHETIC, TOOL_AGENT, AGENTS)
 LOADS = (1.0,)  # of what the fleet sustains with nothing reused
 REQUESTS = 2000
 AGENTS_EACH = 40  # through each recorded session
-SEEDS = (0, 1)
+SEEDS = (0, 1, 2)
+MORE_SEEDS = (*SEEDS, 3, 4, 5, 7, 8, 9)  # of a log that is short, so that chance weighs more
 TUNED_SEED = 6  # the part of the trace that choices were made on
 PREFIX, STORED, SPLIT, AUTO = "prefix", "store", "split", "auto"
+FREE = "all reusable tokens free"  # no way to serve: what none can be better than
 WAYS = (
     Way(name="stateless", kv=KvStrategy.STATELESS),
     Way(name="sticky", kv=KvStrategy.STICKY),
@@ -37,6 +39,7 @@ WAYS = (
     Way(name=STORED, kv=KvStrategy.STORE, has_tiers=True),
     Way(name=SPLIT, kv=KvStrategy.SPLIT, prefilling=1),  # as many as the planner says
     Way(name=AUTO, kv=KvStrategy.AUTO, has_tiers=True),
+    Way(name=FREE, kv=KvStrategy.STATELESS),
 )
 THROTTLED = 100.0  # times as slow, in the middle third
 Part = Callable[[int], list[TraceRequest]]  # of a seed
@@ -56,8 +59,13 @@ def parts(data: Path) -> Mapping[str, Part]:
     sessions = recorded_sessions(data / "traces" / "tracelab_example_rounds.jsonl.gz")
     return {
         **{name: partial(_part, logs[name].part) for name in (SYNTHETIC, TOOL_AGENT)},
-        AGENTS: lambda seed: agents(sessions, count=AGENTS_EACH, seed=seed),
+        AGENTS: partial(_agents, sessions),
     }
+
+
+def seeds_of(trace: str) -> tuple[int, ...]:
+    """That a trace is judged by; choices were made on none of them."""
+    return MORE_SEEDS if trace == TOOL_AGENT else SEEDS
 
 
 def strategy_runs(data: Path, processes: int) -> tuple[list[StrategyRun], list[StrategyRun]]:
@@ -73,6 +81,10 @@ def strategy_runs(data: Path, processes: int) -> tuple[list[StrategyRun], list[S
     for cell, runs in zip(cells, found, strict=True):
         (throttled if cell.is_throttled else plain).extend(runs)
     return plain, throttled
+
+
+def _agents(sessions: Sequence[Session], seed: int) -> list[TraceRequest]:
+    return agents(sessions, count=AGENTS_EACH, seed=seed)
 
 
 def _part(part: Callable[[int, int], list[TraceRequest]], seed: int) -> list[TraceRequest]:
@@ -97,9 +109,10 @@ def _run(cell: Cell, network: KvNetwork, way: Way, part: Part) -> StrategyRun:
     itl_s: list[float] = []
     requests = arrived = failed = cached = prompts = good = within = 0
     usd = 0.0
-    for seed in SEEDS:
+    seeds = seeds_of(cell.trace)
+    for seed in seeds:
         log = part(seed)
-        traffic = traffic_of(log, cell.load)
+        traffic = traffic_of(log, cell.load, is_free=way.name == FREE)
         if way.prefilling:
             way = structs.replace(way, prefilling=_prefilling(traffic, network))
         third_s = traffic.arrivals[-1].at_s / 3
@@ -140,27 +153,43 @@ def _run(cell: Cell, network: KvNetwork, way: Way, part: Part) -> StrategyRun:
         cached=cached / prompts,
         arrived=arrived,
         failed=failed,
-        reusable=sum(reusable(part(seed)) for seed in SEEDS) / len(SEEDS),
+        reusable=sum(reusable(part(seed)) for seed in seeds) / len(seeds),
     )
 
 
 def reusable(log: Sequence[TraceRequest]) -> float:
     """Of its prompt tokens, those that an endless memory would have had."""
+    return sum(_known(log)) / sum(one.prompt_tokens for one in log)
+
+
+def _known(log: Sequence[TraceRequest]) -> list[int]:
+    """Tokens at the beginning of each prompt that prompts before it began with, too."""
     seen: set[int | str] = set()
-    known = total = 0
+    known = []
     for one in log:
         blocks = one.block_hashes
         held = next((place for place, block in enumerate(blocks) if block not in seen), len(blocks))
-        known += min(one.prompt_tokens, held * one.block_tokens)
-        total += one.prompt_tokens
+        known.append(min(one.prompt_tokens, held * one.block_tokens))
         seen.update(blocks)
-    return known / total
+    return known
 
 
-def traffic_of(log: Sequence[TraceRequest], load: float) -> Workload:
+def without_reusable(log: Sequence[TraceRequest]) -> list[TraceRequest]:
+    """As if those took no computing, no bringing and no memory, wherever a request goes: its prompt is the rest."""
+    return [
+        structs.replace(
+            one,
+            prompt_tokens=max(1, one.prompt_tokens - known),
+            block_hashes=one.block_hashes[known // one.block_tokens :] if known else one.block_hashes,
+        )
+        for one, known in zip(log, _known(log), strict=True)
+    ]
+
+
+def traffic_of(log: Sequence[TraceRequest], load: float, *, is_free: bool = False) -> Workload:
     """At this share of what the fleet sustains with nothing reused."""
     capacity_rps = mean_capacity_rps(pools_of(WAYS[0], NETWORKS[0]), workload(log), LONG)
-    return workload(log, rate=load * capacity_rps)
+    return workload(without_reusable(log) if is_free else log, rate=load * capacity_rps)
 
 
 def _prefilling(traffic: Workload, network: KvNetwork) -> int:

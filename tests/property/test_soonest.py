@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from heterodyne.domain.routing_rule import RoutingRule
 from heterodyne.routing.catalogue import objective
+from heterodyne.routing.forecast import forecast_after, least_ttft_s
 from heterodyne.routing.kv.prefix_matches import PrefixMatches, prefix_matches
 from heterodyne.routing.prediction.pool_speed import PoolSpeed
 from heterodyne.routing.predictive import TIE_STEPS, UNTIMELY_S, choose
@@ -71,3 +72,18 @@ def test_no_replica_is_sooner_than_the_one_that_is_chosen(
     assert soonest is expected or isclose(
         wait_s(soonest, request, cached), wait_s(expected, request, cached), rel_tol=1e-9
     )
+
+
+@bounded
+@given(st.integers(2, 12), st.integers(0, 1 << 30), st.integers(1, 3000), st.floats(0.0, 1.0), st.floats(0.0, 2.0))
+def test_the_least_ttft_is_the_forecast_one_but_for_the_wait_for_room(
+    size: int, seed: int, prompt_tokens: int, cached_share: float, link_s: float
+) -> None:
+    request, cached = routing_request(prompt_tokens), cached_share * prompt_tokens
+    for state in busy_pool(size, seed, 0.3):
+        least_s = least_ttft_s(state, request, cached, link_s, NOW_S)
+        forecast = forecast_after(state, request, cached, link_s, NOW_S)
+        if forecast.room_s:
+            assert least_s <= forecast.ttft_s
+        else:
+            assert isclose(least_s, forecast.ttft_s, rel_tol=1e-12)

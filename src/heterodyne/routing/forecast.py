@@ -105,6 +105,25 @@ def forecast_after(
     )  # fmt: skip
 
 
+def least_ttft_s(
+    state: ReplicaState, request: RoutingRequest, cached_tokens: float, link_s: float, now_s: float
+) -> float:
+    """The TTFT of that forecast for a third of the work; less where there has to be room first."""
+    speed = state.speed
+    prompt = request.prompt_tokens
+    new = prompt - cached_tokens
+    work_s = speed.prompt_s + new * (speed.prompt_token_s + speed.prompt_token_squared_s * (prompt + cached_tokens))
+    wait_s = state.free_at_s - now_s
+    if wait_s < state.floor_s:
+        wait_s = state.floor_s
+    steps_s = 0.0
+    if state.in_flight + state.others:
+        steps_s = 0.5 * (speed.step_s + state.batch_s)
+        if speed.mixes_prompts:
+            steps_s *= 3.0 + 2.0 * ((new + state.all_waiting_tokens) // speed.step_tokens)
+    return speed.ahead_s + (speed.ahead + speed.prompts) * work_s + speed.steps * steps_s + wait_s + link_s
+
+
 def own_risk(request: RoutingRequest, forecast: Forecast) -> float:
     """The chance that the request misses its own SLO there, whatever it does to others."""
     late = forecast.ttft_band.miss(forecast.ttft_s, request.ttft_slo_s) if request.ttft_slo_s < inf else 0.0

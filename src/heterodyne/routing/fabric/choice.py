@@ -15,8 +15,8 @@ from heterodyne.domain.routing_rule import Reason
 from heterodyne.routing.fabric.fabric import COPIES, HANDS_OVER, KvFabric, fit
 from heterodyne.routing.fabric.ledger import CHECKED_SHARE
 from heterodyne.routing.fabric.offer import KvOffer
-from heterodyne.routing.fabric.sides import KvSides
-from heterodyne.routing.forecast import KEPT, forecast_after, forecast_on, own_risk
+from heterodyne.routing.fabric.sides import KvSides, holders, only_hands_over
+from heterodyne.routing.forecast import KEPT, forecast_after, forecast_on, least_ttft_s, own_risk
 from heterodyne.routing.kv.links import KvLink, store_end
 from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED, PrefixMatches
 from heterodyne.routing.picker import Chance
@@ -76,7 +76,7 @@ class _Search:
 
     __slots__ = (
         *("_best", "_cached", "_chosen", "_decoding", "_fabric", "_holders", "_is_thorough", "_now_s"),
-        *("_objective", "_options", "_plain", "_prompt", "_rank", "_request", "_sides", "_stored", "_warm"),
+        *("_objective", "_options", "_plain", "_rank", "_request", "_sides", "_stored", "_warm"),
     )
 
     def __init__(
@@ -106,40 +106,25 @@ class _Search:
         self._chosen: KvPlan | None = None
         self._warm: Forecast | None = None  # of a decode replica that has nearly all of the prompt
         self._options: list[KvPlan] = []
-        self._holders = _holders(request, cached, sides.by_place)
+        self._holders = holders(request, cached, sides.by_place, HOLDERS_MAX)
         self._stored: dict[tuple[str, str], float] = {}  # tokens, by store and layout
-        self._prompt = request.copied()  # as a prefill replica sees it
-        self._prompt.output_tokens = 1.0
-        self._prompt.itl_slo_s = inf
-        self._prompt.streams = True
 
     def look(self, pools: list[Pool], chance: Chance) -> None:
         """At the replica that is best without KV brought, the least busy of each pool, and those whose host has it."""
-        request, now_s, sides = self._request, self._now_s, self._sides
-        answering = [*self._decoding, *pools]
-        soonest_of = [soonest(request, states, NOTHING_CACHED, now_s=now_s, chance=chance) for states in answering]
-        targets = [state for state in soonest_of if state is not self._plain.state]
-        if len(targets) >= TARGETS_MAX:
-            targets.sort(key=_free_at_s)
-        targets = [self._plain.state, *targets[: TARGETS_MAX - 1]]
-        if self._decoding:
+        sides, decoding = self._sides, self._decoding
+        answering = [self._least_busy(pool, chance) for pool in decoding]
+        targets: list[ReplicaState] = []
+        if decoding:
             self._try_warm()
         if sides.moves:
-            held = self._fabric.on_hosts(request.chain)
-            for holder in _holders(request, held, sides.by_place)[:SENDERS_MAX]:
-                if holder not in targets and any(holder in states for states in answering):
-                    targets.append(holder)
-            for state in targets:
-                self._offer_held(state, held)
-        # A prompt that is computed elsewhere goes to those that only answer, if there are any.
-        targets = soonest_of[: len(self._decoding)] or targets
-        for sender in self._senders(chance):
-            beginning_s = sender.ttft_s
-            own = own_risk(self._prompt, sender)
-            harm = sender.risk - own if sender.risk > own else 0.0
-            if not self._is_late(beginning_s):
-                for state in targets:
-                    self._offer_prefill(state, sender, harm)
+            held = self._fabric.on_hosts(self._request.chain)
+            if self._holders or held.lengths or any(self._in_store(state) for state in sides.stored):
+                targets = self._targets(answering, pools, chance)
+                self._take_best(self._held_offers(targets, [*decoding, *pools], held))
+        senders = self._senders(chance)
+        if senders:
+            # A prompt that is computed elsewhere goes to those that only answer, if there are any.
+            self._take_best(self._prefill_offers(senders, answering or targets or self._targets([], pools, chance)))
 
     def choice(self, chance: Chance) -> RoutingChoice:
         """What came out best; now and then what comes out best without KV brought, for comparison."""
@@ -161,21 +146,44 @@ class _Search:
             forecast, self._rank[0], reason, others, kv_plan=chosen, kv_options=options, plain=self._plain
         )
 
-    def _offer_held(self, state: ReplicaState, held: PrefixMatches) -> None:
+    def _targets(self, answering: list[ReplicaState], pools: list[Pool], chance: Chance) -> list[ReplicaState]:
+        """The best with nothing brought, and the first to be free of the others."""
+        plain = self._plain.state
+        free = [*answering, *(self._least_busy(pool, chance) for pool in pools)]
+        targets = [state for state in free if state is not plain]
+        if len(targets) >= TARGETS_MAX:
+            targets.sort(key=_free_at_s)
+        return [plain, *targets[: TARGETS_MAX - 1]]
+
+    def _least_busy(self, pool: Pool, chance: Chance) -> ReplicaState:
+        return soonest(self._request, pool, NOTHING_CACHED, now_s=self._now_s, chance=chance)
+
+    def _held_offers(self, targets: list[ReplicaState], answering: list[Pool], held: PrefixMatches) -> list[KvOffer]:
+        """Of what is held somewhere: to the targets, and to those whose host has more of the prompt than they have."""
+        for holder in holders(self._request, held, self._sides.by_place, SENDERS_MAX):
+            has_more = held.tokens(holder.place) * holder.trust > self._own(holder)
+            if has_more and holder not in targets and any(holder in states for states in answering):
+                targets.append(holder)
+        offers: list[KvOffer] = []
+        for state in targets:
+            offers += self._held_for(state, held)
+        return offers
+
+    def _held_for(self, state: ReplicaState, held: PrefixMatches) -> list[KvOffer]:
         """What its host, its store or another replica has of the prompt and it has not: the quickest of them."""
         fabric, replica = self._fabric, state.replica
         own = self._own(state)
         offers = []
         on_host = held.tokens(state.place) * state.trust
         if on_host > own:
-            offer = KvOffer(KvOrigin.HOST, None, "")
-            offer.tokens = on_host
-            if self._weigh(offer, state, own, fabric.link_from_host(state), replica.id):
+            offer = KvOffer(KvOrigin.HOST, state, on_host)
+            if self._weigh(offer, own, fabric.link_from_host(state), replica.id):
                 offers.append(offer)
-        if replica.kv_store and self._in_store(state) > own:
-            offer = KvOffer(KvOrigin.STORE, None, replica.kv_store)
-            offer.tokens = self._in_store(state)
-            if self._weigh(offer, state, own, fabric.link_from_store(state), store_end(replica.kv_store)):
+        in_store = self._in_store(state) if replica.kv_store else 0.0
+        if in_store > own:
+            offer = KvOffer(KvOrigin.STORE, state, in_store)
+            offer.store = replica.kv_store
+            if self._weigh(offer, own, fabric.link_from_store(state), store_end(replica.kv_store)):
                 offers.append(offer)
         if replica.kv_layout and replica.kv_transfer in COPIES:
             for source in self._holders:
@@ -183,78 +191,87 @@ class _Search:
                     tokens = self._own(source)
                     if tokens <= own:
                         break
-                    offer = KvOffer(KvOrigin.PEER, source, "")
-                    offer.tokens = tokens
-                    if self._weigh(offer, state, own, fabric.link_between(source, state), source.replica.id):
+                    offer = KvOffer(KvOrigin.PEER, state, tokens)
+                    offer.source = source
+                    if self._weigh(offer, own, fabric.link_between(source, state), source.replica.id):
                         offers.append(offer)
                     break
         if len(offers) > 1 and not self._is_thorough:
             offers = [min(offers, key=_brought_s)]
-        for offer in offers:
-            self._take(offer, state, None, 0.0)
+        return offers
 
-    def _senders(self, chance: Chance) -> list[Forecast]:
-        """Of the prompt alone: on the prefill replicas where it would be done soonest, and on those that have most of
-        it and can only pass it on as they compute."""
-        sides, now_s, cached, prompt = self._sides, self._now_s, self._cached, self._prompt
-        states: list[ReplicaState] = []
-        if sides.splits:
-            states = [soonest(prompt, pool, cached, now_s=now_s, chance=chance) for pool in sides.prefilling_of(prompt)]
-        for holder in self._holders[:SENDERS_MAX]:
-            transfer = holder.replica.kv_transfer
-            if transfer in HANDS_OVER and transfer not in COPIES and holder not in states:
-                states.append(holder)
+    def _prefill_offers(self, senders: list[tuple[Forecast, float]], targets: list[ReplicaState]) -> list[KvOffer]:
+        """Another computes the prompt for a target, which computes its last token again to have something to say."""
+        offers = []
+        for sender, harm in senders:
+            source = sender.state
+            for state in targets:
+                if state.replica.kv_transfer in HANDS_OVER and fit(source, state):
+                    offer = KvOffer(KvOrigin.PREFILL, state, float(self._request.prompt_tokens))
+                    offer.source, offer.prefill, offer.harm = source, sender, harm
+                    link = self._fabric.link_between(source, state)
+                    if self._weigh(offer, self._own(state), link, source.replica.id, begins_s=sender.ttft_s):
+                        offers.append(offer)
+        return offers
+
+    def _senders(self, chance: Chance) -> list[tuple[Forecast, float]]:
+        """Of the prompt alone, with the risk for others: on the prefill replicas where it would be done soonest, and on
+        those that have most of it and can only pass it on as they compute."""
+        sides, now_s, cached = self._sides, self._now_s, self._cached
+        pools = sides.prefilling_of(self._request) if sides.splits else []
+        warm = [one for one in self._holders[:SENDERS_MAX] if only_hands_over(one)]
+        if not pools and not warm:
+            return []
+        prompt = self._request.copied()  # as a prefill replica sees it
+        prompt.output_tokens = 1.0
+        prompt.itl_slo_s = inf
+        prompt.streams = True
+        states = [soonest(prompt, pool, cached, now_s=now_s, chance=chance) for pool in pools]
+        states += [state for state in warm if state not in states]
         forecasts = [forecast_on(state, prompt, cached.tokens(state.place), now_s) for state in states]
         forecasts.sort(key=_ttft_s)
-        return forecasts[:SENDERS_MAX]
+        return [
+            (one, max(0.0, one.risk - own_risk(prompt, one)))
+            for one in forecasts[:SENDERS_MAX]
+            if not self._is_late(one.ttft_s)
+        ]
 
-    def _offer_prefill(self, state: ReplicaState, prefill: Forecast, harm: float) -> None:
-        """The one computes the prompt for the other, which computes its last token again to have something to say."""
-        source = prefill.state
-        if state.replica.kv_transfer in HANDS_OVER and fit(source, state):
-            offer = KvOffer(KvOrigin.PREFILL, source, "")
-            offer.tokens = float(self._request.prompt_tokens)
-            link = self._fabric.link_between(source, state)
-            if self._weigh(offer, state, self._own(state), link, source.replica.id, begins_s=prefill.ttft_s):
-                self._take(offer, state, prefill, harm)
-
-    def _weigh(
-        self, offer: KvOffer, state: ReplicaState, own: float, link: KvLink, sender: str, *, begins_s: float = 0.0
-    ) -> bool:
+    def _weigh(self, offer: KvOffer, own: float, link: KvLink, sender: str, *, begins_s: float = 0.0) -> bool:
         """What it takes; whether that may be better than what is known."""
-        request = self._request
-        tokens = offer.tokens
-        if tokens > request.prompt_tokens - 1.0:
-            offer.tokens = tokens = request.prompt_tokens - 1.0
-        if tokens <= own or self._now_s < link.paused_until_s:
+        request, state, now_s = self._request, offer.state, self._now_s
+        if offer.tokens > request.prompt_tokens - 1.0:
+            offer.tokens = request.prompt_tokens - 1.0
+        if offer.tokens <= own or now_s < link.paused_until_s:
             return False
-        if self._decoding and request.prompt_tokens - tokens > DECODE_TOKENS and state.replica.role is DECODE:
+        if self._decoding and request.prompt_tokens - offer.tokens > DECODE_TOKENS and state.replica.role is DECODE:
             return False
-        if not offer.weigh(state, own, link, self._fabric, sender=sender, begins_s=begins_s, now_s=self._now_s):
+        if not offer.weigh(own, link, self._fabric, sender=sender, begins_s=begins_s, now_s=now_s):
             return False
-        # The least that its forecast can say: what waits there already, the rest of the prompt, steps it shares.
-        speed, least_s = state.speed, state.free_at_s - self._now_s
-        if least_s < 0.0:
-            least_s = 0.0
-        if state.in_flight:
-            least_s += speed.steps * (1.5 if speed.mixes_prompts else 0.5) * (speed.step_s + state.batch_s)
-        least_s += speed.prompts * (speed.prompt_s + (request.prompt_tokens - tokens) * speed.prompt_token_s)
-        return not self._is_late(offer.brought_s + speed.ahead_s + least_s)
+        offer.least_s = least_ttft_s(state, request, offer.tokens, offer.brought_s, now_s)
+        return not self._is_late(offer.least_s)
 
     def _is_late(self, seconds: float) -> bool:
         """Whether a first token after that cannot come first by any rank."""
         rank = self._rank
-        return not self._is_thorough and rank[0] == KEPT and seconds >= rank[1] and self._objective.name == "slo"
+        return not self._is_thorough and rank[0] == KEPT and seconds > rank[1] and self._objective.name == "slo"
 
-    def _take(self, offer: KvOffer, state: ReplicaState, prefill: Forecast | None, harm: float) -> None:
+    def _take_best(self, offers: list[KvOffer]) -> None:
+        """The soonest first: where that keeps the SLO, the others need no forecast."""
+        if len(offers) > 1:
+            offers.sort(key=_least_s)
+        for offer in offers:
+            if not self._is_late(offer.least_s):
+                self._take(offer)
+
+    def _take(self, offer: KvOffer) -> None:
         """The forecast, which is ranked with all others."""
-        request, plain = self._request, self._plain
+        request, plain, state, prefill = self._request, self._plain, offer.state, offer.prefill
         forecast = forecast_after(state, request, offer.tokens, offer.brought_s, self._now_s)
         if state.usd_per_s < inf:
             forecast.usd += offer.again_s * state.usd_per_s
         if prefill is not None:
             forecast.usd += prefill.usd
-            forecast.risk += harm
+            forecast.risk += offer.harm
         plan = KvPlan(
             offer.origin,
             forecast,
@@ -296,19 +313,6 @@ class _Search:
         return tokens
 
 
-def _holders(request: RoutingRequest, cached: PrefixMatches, by_place: dict[int, ReplicaState]) -> list[ReplicaState]:
-    """Those that have most of the prompt and may be asked for it, the most first."""
-    found: list[ReplicaState] = []
-    for _, places in reversed(cached.lengths):
-        for place in places:
-            state = by_place.get(place)
-            if state is not None and request.may_go_to(state.replica):
-                found.append(state)
-                if len(found) == HOLDERS_MAX:
-                    return found
-    return found
-
-
 def _same(best: RoutingChoice, options: tuple[KvPlan, ...], withheld: KvPlan | None = None) -> RoutingChoice:
     return RoutingChoice(
         best.forecast,
@@ -323,6 +327,10 @@ def _same(best: RoutingChoice, options: tuple[KvPlan, ...], withheld: KvPlan | N
 
 def _free_at_s(state: ReplicaState) -> float:
     return state.free_at_s
+
+
+def _least_s(offer: KvOffer) -> float:
+    return offer.least_s
 
 
 def _brought_s(offer: KvOffer) -> float:

@@ -6,6 +6,7 @@ from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.routing.fabric.fabric import KvFabric
 from heterodyne.routing.kv.links import KvLink
 from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_choice import Forecast
 
 PREFILL: Final = KvOrigin.PREFILL
 
@@ -14,32 +15,30 @@ PREFILL: Final = KvOrigin.PREFILL
 class KvOffer:
     """Of so many tokens of the prompt, from its beginning."""
 
-    __slots__ = ("again_s", "brought_s", "byte_count", "origin", "queued_s", "source", "store", "takes_s", "tokens")
+    __slots__ = (
+        *("again_s", "brought_s", "byte_count", "harm", "least_s", "origin", "prefill", "queued_s", "source"),
+        *("state", "store", "takes_s", "tokens"),
+    )
 
-    def __init__(self, origin: KvOrigin, source: ReplicaState | None, store: str) -> None:
+    def __init__(self, origin: KvOrigin, state: ReplicaState, tokens: float) -> None:
         self.origin = origin
-        self.source = source
-        self.store = store
-        self.tokens = 0.0
+        self.state = state
+        self.tokens = tokens
+        self.source: ReplicaState | None = None
+        self.store = ""
+        self.prefill: Forecast | None = None  # on the source, where it computes the prompt
+        self.harm = 0.0  # risk of others there
         self.byte_count = 0.0
         self.queued_s = 0.0  # behind what the sender sends to others
         self.takes_s = 0.0
         self.brought_s = 0.0  # the same with what is not known of the link, and what its failing would cost
         self.again_s = 0.0  # of that, to compute these tokens after all, by the chance that it fails
+        self.least_s = 0.0  # no first token can come sooner
 
-    def weigh(
-        self,
-        state: ReplicaState,
-        own: float,
-        link: KvLink,
-        fabric: KvFabric,
-        *,
-        sender: str,
-        begins_s: float,
-        now_s: float,
-    ) -> bool:
+    def weigh(self, own: float, link: KvLink, fabric: KvFabric, *, sender: str, begins_s: float, now_s: float) -> bool:
         """What it takes to bring what the replica has not, of which it has `own` tokens, if that begins so much later.
         False: computing it there takes no longer; a prompt that is computed elsewhere may be worth that."""
+        state = self.state
         speed, tokens = state.speed, self.tokens
         missing = tokens - own
         token_s = speed.prompt_token_s + speed.prompt_token_squared_s * (tokens + own)

@@ -6,6 +6,8 @@ from typing import Final, final
 from heterodyne.domain.fleet import Health, PoolName
 from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import KvStrategy
+from heterodyne.routing.fabric.fabric import COPIES, HANDS_OVER
+from heterodyne.routing.kv.prefix_matches import PrefixMatches
 from heterodyne.routing.predictive import Pool
 from heterodyne.routing.replica_state import ReplicaState
 from heterodyne.routing.routing_request import RoutingRequest
@@ -21,12 +23,13 @@ READY: Final = Health.READY
 class KvSides:
     """Whence KV of one model's prompts may come."""
 
-    __slots__ = ("by_place", "moves", "prefilling", "splits")
+    __slots__ = ("by_place", "moves", "prefilling", "splits", "stored")
 
     def __init__(self, *, moves: bool, splits: bool) -> None:
         self.moves = moves  # what is held may be brought
         self.splits = splits  # prompts may be computed elsewhere
         self.by_place: dict[int, ReplicaState] = {}  # all of its replicas that run
+        self.stored: list[ReplicaState] = []  # one for each store and what its KV is made of
         self.prefilling: list[Pool] = []  # those that compute prompts for others, and may be asked now
 
     def prefilling_of(self, request: RoutingRequest) -> list[Pool]:
@@ -44,6 +47,8 @@ def try_sides(strategy: KvStrategy, members: Sequence[ReplicaState], prefill: Se
         return None
     sides = KvSides(moves=strategy is not SPLIT, splits=strategy is not STORE)
     sides.by_place = {state.place: state for state in (*members, *prefill) if state.replica.health is READY}
+    stores = {(state.replica.kv_store, state.replica.kv_layout): state for state in members if state.replica.kv_store}
+    sides.stored = list(stores.values())
     pools: dict[PoolName, Pool] = {}
     for state in prefill:
         if state.replica.is_takeable:
@@ -58,3 +63,24 @@ def by_role(tiers: list[list[Pool]]) -> tuple[list[list[Pool]], list[Pool]]:
     whole = [[pool for pool in tier if pool[0].replica.role is not DECODE] for tier in tiers]
     whole = [tier for tier in whole if tier]
     return (whole, decoding) if whole else (tiers, [])
+
+
+def only_hands_over(state: ReplicaState) -> bool:
+    """Its KV leaves it only when it has just computed a prompt."""
+    transfer = state.replica.kv_transfer
+    return transfer in HANDS_OVER and transfer not in COPIES
+
+
+def holders(
+    request: RoutingRequest, cached: PrefixMatches, by_place: dict[int, ReplicaState], most: int
+) -> list[ReplicaState]:
+    """So many of those that have most of the prompt and may be asked for it, the most first."""
+    found: list[ReplicaState] = []
+    for _, places in reversed(cached.lengths):
+        for place in places:
+            state = by_place.get(place)
+            if state is not None and request.may_go_to(state.replica):
+                found.append(state)
+                if len(found) == most:
+                    return found
+    return found

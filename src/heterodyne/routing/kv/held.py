@@ -69,10 +69,14 @@ class KvTier:
 
     def tokens(self, layout: str, chain: Chain, now_s: float) -> int:
         """How much of the prompt it holds, from its beginning."""
-        own, blocks, reached = self._number(layout), self._blocks, 0
+        own, held_as, reached = self._number(layout), self._blocks.get, 0
+        oldest_s = now_s - self._ttl_s
+        is_free = self._usd_per_byte_s <= 0.0  # then nothing goes sooner than that
         for block, end in zip(chain.hashes, chain.ends, strict=True):
-            held = blocks.get(block ^ own)
-            if held is None or now_s - held.wanted_s > self._kept_s(held.usd):
+            held = held_as(block ^ own)
+            if held is None or held.wanted_s < oldest_s:
+                break
+            if not is_free and now_s - held.wanted_s > self._kept_s(held.usd):
                 break
             reached = end
         return reached

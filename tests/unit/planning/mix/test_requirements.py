@@ -63,6 +63,23 @@ def test_roles_are_offered_only_when_they_are_allowed_and_never_cost_more() -> N
     assert cheapest_mix(apart).usd_per_hour <= cheapest_mix(plain).usd_per_hour
 
 
+def test_each_role_gets_the_width_that_suits_it() -> None:
+    """Prompts are cheapest on the narrowest replicas in time, tight token times need wide ones."""
+    cell = Cell(name="one", shape=RequestShape(prompt_tokens=3000, output_tokens=150), share=1.0)
+    requirements = structs.replace(
+        WISH,
+        cells=(cell,),
+        requests_per_s=14.0,
+        share=0.9,
+        slo=Slo(ttft_s=1.0, itl_s=0.015),
+        accelerators=(accelerator("h100-sxm"),),
+        has_roles=True,
+    )
+    plan = cheapest_mix(mix_problem(requirements))
+    assert set(plan.replicas) == {"h100-sxm x2 prefill", "h100-sxm x8 decode"}
+    assert plan.usd_per_hour < cheapest_mix(mix_problem(structs.replace(requirements, has_roles=False))).usd_per_hour
+
+
 def test_widths_of_one_accelerator_draw_on_its_stock() -> None:
     requirements = structs.replace(WISH, stocks=(Stock(name="b200", available=2, minimum=1),))
     plan = cheapest_mix(mix_problem(requirements))
