@@ -48,8 +48,8 @@ class SequentialTransfer(Protocol):
         """The call that computes the prompt and keeps its KV for somebody."""
         ...
 
-    def read(self, body: bytes) -> HandedOver:
-        """What its answer hands over."""
+    def read(self, body: bytes) -> HandedOver | None:
+        """What its answer hands over; None: the prompt is too short for that, which is nobody's fault."""
         ...
 
     def decode(self, call: EngineRequest, handed_over: HandedOver) -> EngineRequest:

@@ -41,7 +41,7 @@ class TensorRtLlmTransfer:
         asked = {"stream": b"false", "max_tokens": b"1", PARAMS: CONTEXT}
         return EngineRequest(call.path, put(without(call.body, LEFT_OUT), asked))
 
-    def read(self, body: bytes) -> HandedOver:
+    def read(self, body: bytes) -> HandedOver | None:
         try:
             prefilled = _decode_prefilled(body)
         except (ValueError, RecursionError) as error:

@@ -32,6 +32,7 @@ LOSSES: Final = {  # with all others its link, or one of its ends, is to blame
     KvOutcome.STALE: KvLoss.MISSING,
     KvOutcome.CROWDED: KvLoss.CROWDED,
 }
+NOT_COMPUTED: Final = KvLoss.NOT_COMPUTED
 
 
 class Bringer(Protocol):
@@ -61,6 +62,7 @@ class KvUse:
         "_brought",
         "_call",
         "_is_over",
+        "_loss",
         "_slots",
         "_then",
         "_ticket",
@@ -114,6 +116,7 @@ class KvUse:
         self._brought: Brought | None = None
         self._then: Then | None = None
         self._is_over = False
+        self._loss: KvLoss | None = None  # None: what the outcome says
         if book is not None and request.sequences == 1:
             self.slot = book.try_take(request.chain.hashes)
         if book is not None and self.slot is None:
@@ -175,6 +178,8 @@ class KvUse:
         """It will not come; while the engine is not asked yet, that is all."""
         if self._is_over or self.outcome is not None:
             return
+        if failure.shown is not None:
+            self._loss = NOT_COMPUTED
         then, self._then = self._then, None
         if then is None:
             if self.on_lost is not None:
@@ -255,5 +260,5 @@ class KvUse:
                 if self._brought is not None and not self._brought.is_fetched_later:
                     ticket.kv_arrived(now_s, self._brought.byte_count or None)
             elif outcome is not KvOutcome.CANCELLED:
-                ticket.kv_failed(now_s, LOSSES.get(outcome, KvLoss.BROKEN))
+                ticket.kv_failed(now_s, self._loss or LOSSES.get(outcome, KvLoss.BROKEN))
         self._bringer.settled(self, outcome)

@@ -3,7 +3,7 @@
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.kv.brought import Brought
 from heterodyne.gateway.kv.engine_asker import EngineAsker
-from heterodyne.gateway.kv.kv_failure import KvFailure, KvOutcome
+from heterodyne.gateway.kv.kv_failure import KvFailure, KvOutcome, refused_prefill
 from heterodyne.gateway.kv.slot_book import NOTHING, Hashes, HeldSlot, SlotBook
 from heterodyne.gateway.kv.slot_files import SlotFile, SlotFiles, file_name, slot_key
 from heterodyne.ports.engine_request import EngineRequest
@@ -36,7 +36,7 @@ class SlotMover:
             book.hold(slot, NOTHING)  # until it is done
             answer = await self._asker.ask(source, self._transfer.prefill(call, slot), request_id, timeout_s=timeout_s)
             if answer.status != 200:
-                raise KvFailure(KvOutcome.REFUSED, f"The prefill replica answered with status {answer.status}.")
+                raise refused_prefill(answer.status)
             book.hold(slot, hashes)
         finally:
             book.release(slot)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
-from heterodyne.concurrency.deadline import deadline
+from heterodyne.concurrency.deadline import deadline_at
 from heterodyne.domain.errors import EngineError
 from heterodyne.domain.fleet import FleetSnapshot, Health, Replica, ReplicaId
 from heterodyne.domain.kv_origin import KvOrigin
@@ -28,7 +28,7 @@ from heterodyne.gateway.kv.kv_use import KvUse
 from heterodyne.gateway.kv.leaving_slots import LeavingSlots
 from heterodyne.gateway.kv.move_slot import SlotMover
 from heterodyne.gateway.kv.moved_call import moved_call
-from heterodyne.gateway.kv.prefill_work import PrefillWork
+from heterodyne.gateway.kv.prefill_work import PrefillWork, computed
 from heterodyne.gateway.kv.slot_book import HeldSlot, SlotBook
 from heterodyne.gateway.kv.slot_files import SlotFiles
 from heterodyne.gateway.kv.slot_keeper import SlotKeeper
@@ -193,8 +193,7 @@ class KvTransfers:
 
     async def _bring(self, use: KvUse) -> None:
         try:
-            async with deadline(use.bound_s):
-                brought = await self._exchange(use)
+            brought = await self._exchange(use)
         except KvFailure as failure:
             self._missed(use, failure)
         except EngineError as error:
@@ -228,45 +227,53 @@ class KvTransfers:
         source = self._fleet.wire(plan.source.replica_id)
         check_alike(source.replica, wire.replica)
         if word in SEQUENTIAL:
-            with self._work_on(source):
-                return await hand_over(self.asker, SEQUENTIAL[word], source, use, self._clock)
+            return await hand_over(
+                self.asker, SEQUENTIAL[word], source, use, work=self._work_on(source), clock=self._clock
+            )
         return self._meet(use, source)
 
     async def _move_slot(self, use: KvUse, plan: KvPlan, mover: SlotMover) -> Brought:
         wire, request, hashes = use.wire, use.request, use.request.chain.hashes
-        if use.slot is None:
+        slot, until_s = use.slot, asyncio.get_running_loop().time() + use.bound_s
+        if slot is None:
             raise KvFailure(KvOutcome.CROWDED, "No slot of the replica is free.")
+        source, book = self._source(plan, wire)
+        # Computing the prompt has a bound of its own, by which its replica is judged.
+        if plan.origin is KvOrigin.PREFILL and source is not None and book is not None:
+            call = moved_call(use.call, wire.replica, source.replica)
+            with self._work_on(source):
+                asked = mover.compute(source, book, call, hashes, use.request_id, timeout_s=use.bound_s)
+                await computed(asked, use.bound_s)
+        async with deadline_at(until_s):
+            if source is None or book is None:
+                file, _ = await mover.from_folder(wire.replica.kv_layout, request.tenant, hashes)
+            else:
+                file = await mover.from_replica(source, book, request.tenant, hashes, timeout_s=use.bound_s)
+            return await mover.restore(wire, slot, file, use.call, timeout_s=use.bound_s)
+
+    def _source(self, plan: KvPlan, wire: ReplicaWire) -> tuple[ReplicaWire | None, SlotBook | None]:
+        """The replica that a slot comes from, and what its slots hold; None, twice: it comes from the folder."""
         if plan.source is None:
-            file, _ = await mover.from_folder(wire.replica.kv_layout, request.tenant, hashes)
-        else:
-            source = self._fleet.wire(plan.source.replica_id)
-            check_alike(source.replica, wire.replica)
-            book = self._books.get(source.replica_id)
-            if book is None:
-                raise KvFailure(KvOutcome.MISSING, "It is not known what the source's slots hold.")
-            if plan.origin is KvOrigin.PREFILL:
-                call = moved_call(use.call, wire.replica, source.replica)
-                with self._work_on(source):
-                    await mover.compute(source, book, call, hashes, use.request_id, timeout_s=use.bound_s)
-            file = await mover.from_replica(source, book, request.tenant, hashes, timeout_s=use.bound_s)
-        return await mover.restore(wire, use.slot, file, use.call, timeout_s=use.bound_s)
+            return None, None
+        source = self._fleet.wire(plan.source.replica_id)
+        check_alike(source.replica, wire.replica)
+        book = self._books.get(source.replica_id)
+        if book is None:
+            raise KvFailure(KvOutcome.MISSING, "It is not known what the source's slots hold.")
+        return source, book
 
     def _meet(self, use: KvUse, source: ReplicaWire) -> Brought:
         assert self._group is not None
-        work = self._work_on(source)
-        work.__enter__()
-        brought = meet(
+        return meet(
             self.asker,
             PAIRED[use.wire.replica.kv_transfer],
             source,
             use,
             place=(bootstrap_port(source.replica), self._room()),
+            work=self._work_on(source),
             group=self._group,
             on_lost=lambda failure: self._missed(use, failure),
         )
-        assert brought.other_side is not None
-        brought.other_side.add_done_callback(work.done)
-        return brought
 
     def _work_on(self, source: ReplicaWire) -> PrefillWork:
         return PrefillWork(self._limit, self._health.of(source.replica_id), source.replica_id, self._clock)

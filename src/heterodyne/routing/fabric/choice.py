@@ -75,7 +75,7 @@ class _Search:
     """What is possible for one request."""
 
     __slots__ = (
-        *("_best", "_cached", "_chosen", "_decoding", "_fabric", "_holders", "_is_thorough", "_now_s"),
+        *("_best", "_cached", "_chosen", "_decoding", "_fabric", "_holders", "_is_picky", "_is_thorough", "_now_s"),
         *("_objective", "_options", "_plain", "_prompt", "_rank", "_request", "_sides", "_stored", "_warm"),
     )
 
@@ -106,7 +106,8 @@ class _Search:
         self._chosen: KvPlan | None = None
         self._warm: Forecast | None = None  # of a decode replica that has nearly all of the prompt
         self._options: list[KvPlan] = []
-        self._holders = _holders(cached, sides.by_place)
+        self._is_picky = bool(request.prefill_out) or request.regions is not None
+        self._holders = [one for one in _holders(cached, sides.by_place) if self._may_send(one)]
         self._stored: dict[tuple[str, str], float] = {}  # tokens, by store and layout
         self._prompt = request.copied()  # as a prefill replica sees it
         self._prompt.output_tokens = 1.0
@@ -199,7 +200,10 @@ class _Search:
         sides, now_s, cached, prompt = self._sides, self._now_s, self._cached, self._prompt
         states: list[ReplicaState] = []
         if sides.splits:
-            states = [soonest(prompt, pool, cached, now_s=now_s, chance=chance) for pool in sides.prefilling]
+            pools = sides.prefilling
+            if self._is_picky:
+                pools = [[state for state in pool if self._may_send(state)] for pool in pools]
+            states = [soonest(prompt, pool, cached, now_s=now_s, chance=chance) for pool in pools if pool]
         for holder in self._holders[:SENDERS_MAX]:
             transfer = holder.replica.kv_transfer
             if transfer in HANDS_OVER and transfer not in COPIES and holder not in states:
@@ -284,6 +288,13 @@ class _Search:
                 rank = self._objective.rank(request, forecast)
                 if rank < self._rank:
                     self._rank, self._warm = rank, forecast
+
+    def _may_send(self, state: ReplicaState) -> bool:
+        """Whether it may have the prompt, and is fit to compute it for another."""
+        request = self._request
+        return not self._is_picky or (
+            state.replica_id not in request.prefill_out and request.may_be_in(state.replica.region)
+        )
 
     def _own(self, state: ReplicaState) -> float:
         return self._cached.tokens(state.place) * state.trust

@@ -10,6 +10,7 @@ from heterodyne.routing.routing_request import RoutingRequest
 
 STORE: Final = KvOrigin.STORE
 HOST: Final = KvOrigin.HOST
+GONE: Final = (KvLoss.BROKEN, KvLoss.MISSING)  # it may not be there any more
 
 
 @final
@@ -88,13 +89,14 @@ class KvHolding:
             self._fabric.learn_bytes(self._target, self._moved_tokens, byte_count)
 
     def failed(self, now_s: float, loss: KvLoss) -> None:
-        """It will not come. A link that broke, or who was to send it, is left alone for a while."""
+        """It will not come. A link that broke, or who was to send it, is left alone for a while; a replica that was
+        to compute it and did not is its health's affair."""
         if self.is_over:
             return
         self.has_failed = True
         if loss is KvLoss.BROKEN:
             self._link.hear_failure(now_s)
-        if loss is not KvLoss.CROWDED and (self.plan.origin is STORE or self.plan.origin is HOST):
+        if loss in GONE and (self.plan.origin is STORE or self.plan.origin is HOST):
             self._fabric.remove(self._request, self._target, store=self.plan.store)
         self.release(now_s)
 

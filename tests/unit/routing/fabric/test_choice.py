@@ -3,6 +3,7 @@
 import pytest
 from msgspec import structs
 
+from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
@@ -12,6 +13,7 @@ from tests.support.replica_states import fleet
 
 AUTO, STORE, SPLIT, PREFIX = KvStrategy.AUTO, KvStrategy.STORE, KvStrategy.SPLIT, KvStrategy.PREFIX
 SLOW = structs.replace(LINKED, kv_link_bytes_per_s=0.2e9)
+WEAK = structs.replace(LINKED, prompt_token_s=1e-3)  # ten times as long for a prompt
 SHARED = KvStoreSettings(medium="memory", capacity_gb=100.0)
 
 
@@ -225,3 +227,24 @@ def test_a_replica_that_drains_still_gives_what_it_holds() -> None:
     assert choice.kv_plan is not None
     assert choice.kv_plan.source is not None
     assert choice.kv_plan.source.replica.id == "a"
+
+
+def test_a_prefill_replica_that_is_out_computes_nothing() -> None:
+    one = KvFleet(prefilling("quick"), prefilling("slow"), decoding(), priors={"answers": WEAK})
+    one.occupy("slow")
+    request = asked()
+    chosen = one.decide(request).kv_plan
+    assert chosen is not None
+    assert chosen.source is not None
+    assert chosen.source.replica.id == "quick"
+    request.prefill_out = frozenset({ReplicaId("quick")})
+    other = one.decide(request)
+    assert [plan.source and plan.source.replica.id for plan in other.kv_options] in ([], ["slow"])
+    request.prefill_out = frozenset({ReplicaId("quick"), ReplicaId("slow")})
+    assert (one.decide(request).kv_plan, one.decide(request).kv_options) == (None, ())
+
+
+def test_a_prompt_is_computed_by_no_replica_where_it_may_not_be() -> None:
+    one = KvFleet(prefilling(region="us"), decoding(region="eu"), priors={"answers": WEAK})
+    assert one.decide(asked()).kv_plan is not None
+    assert one.decide(asked(regions=frozenset({"eu"}))).kv_options == ()
