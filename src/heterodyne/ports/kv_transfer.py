@@ -56,6 +56,10 @@ class SequentialTransfer(Protocol):
         """The call that begins with the other's KV."""
         ...
 
+    def release(self, call: EngineRequest, handed_over: HandedOver) -> EngineRequest | None:
+        """The least call by which the other's KV is read, so that it is let go of; None: there is none."""
+        ...
+
 
 class PairedTransfer(Protocol):
     """Prefill and decode replicas get the same request at once, and the place where they meet."""

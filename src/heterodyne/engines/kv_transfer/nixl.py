@@ -62,3 +62,8 @@ class NixlTransfer:
 
     def decode(self, call: EngineRequest, handed_over: HandedOver) -> EngineRequest:
         return EngineRequest(call.path, put(call.body, {PARAMS: handed_over.members}), call.not_carried)
+
+    def release(self, call: EngineRequest, handed_over: HandedOver) -> EngineRequest:
+        """A prefill replica lets go when a decode replica tells it so, which it does once it has read; nobody else can
+        tell it, as an abort of a call that has ended is ignored."""
+        return one_token_call(call, {PARAMS: handed_over.members})

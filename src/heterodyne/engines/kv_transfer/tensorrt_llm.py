@@ -55,3 +55,6 @@ class TensorRtLlmTransfer:
 
     def decode(self, call: EngineRequest, handed_over: HandedOver) -> EngineRequest:
         return EngineRequest(call.path, put(call.body, {PARAMS: handed_over.members}), call.not_carried)
+
+    def release(self, call: EngineRequest, handed_over: HandedOver) -> None:
+        """None is known: an abort after the prompt was computed does nothing, and `kv_transfer_timeout_ms` ends it."""

@@ -38,6 +38,9 @@ async def hand_over(
         byte_count=handed_over.byte_count,
         lease_until_s=inf if lease_s is None else asked_at_s + lease_s,
         is_fetched_later=True,
+        is_handed_over=True,
+        lease_s=lease_s,
+        release=transfer.release(use.call, handed_over),
     )
 
 

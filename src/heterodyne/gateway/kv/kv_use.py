@@ -33,6 +33,7 @@ LOSSES: Final = {  # with all others its link, or one of its ends, is to blame
     KvOutcome.CROWDED: KvLoss.CROWDED,
 }
 NOT_COMPUTED: Final = KvLoss.NOT_COMPUTED
+UNREAD: Final = (KvOutcome.REFUSED, KvOutcome.UNREACHABLE)  # by the engine that was told of it
 
 
 class Bringer(Protocol):
@@ -44,6 +45,10 @@ class Bringer(Protocol):
 
     def answered(self, use: "KvUse", book: SlotBook, slot: int) -> None:
         """The slot holds the prompt of the use from now on."""
+        ...
+
+    def abandoned(self, use: "KvUse", brought: Brought, *, was_told: bool) -> None:
+        """What was handed over will not be read: the engine that it was meant for `was_told` of it, or never was."""
         ...
 
     def settled(self, use: "KvUse", outcome: KvOutcome) -> None:
@@ -66,6 +71,7 @@ class KvUse:
         "_slots",
         "_then",
         "_ticket",
+        "_was_told",
         "asked_at_s",
         "bound_s",
         "late_at_s",
@@ -116,6 +122,7 @@ class KvUse:
         self._brought: Brought | None = None
         self._then: Then | None = None
         self._is_over = False
+        self._was_told = False  # whether the engine has been sent what names the KV
         self._loss: KvLoss | None = None  # None: what the outcome says
         if book is not None and request.sequences == 1:
             self.slot = book.try_take(request.chain.hashes)
@@ -171,7 +178,9 @@ class KvUse:
         elif self._ticket is not None and brought.other_side is None:
             self._ticket.kv_prefilled(now_s)
         then, self._then = self._then, None
-        if then is not None and not self._is_over:
+        if self._is_over:
+            self._abandon()
+        elif then is not None:
             then(brought.call)
 
     def missed(self, failure: KvFailure, now_s: float) -> None:
@@ -193,6 +202,7 @@ class KvUse:
         """From here on the engine fetches what it was told of."""
         if self.is_pending:
             assert self._brought is not None
+            self._was_told = True
             # Of an answer that comes whole nothing is seen before its end: it has the time that it should take, too.
             self.late_at_s = min(now_s + self.bound_s + self._answer_s, self._brought.lease_until_s)
 
@@ -215,6 +225,8 @@ class KvUse:
         """The call without it."""
         self.late_at_s = inf
         self._stop()
+        if outcome in UNREAD:
+            self._abandon()
         self._settle(outcome, now_s)
         return self.call
 
@@ -225,6 +237,8 @@ class KvUse:
         self._is_over = True
         self._then = self.on_lost = None
         self._stop()
+        if not self._was_told:
+            self._abandon()
         if self.plan is not None and self.outcome is None:
             # What engines find by themselves nobody sees come.
             has_come = is_answered and self._brought is not None
@@ -248,6 +262,13 @@ class KvUse:
             self.task.cancel()
         if self._brought is not None and self._brought.other_side is not None:
             self._brought.other_side.cancel()
+
+    def _abandon(self) -> None:
+        """An engine that was told of KV and is then left alone reads it all the same, or tells the other side that it
+        will not; of one that could not, or was never told, nobody does."""
+        brought = self._brought
+        if brought is not None and brought.is_handed_over and self.outcome is None:
+            self._bringer.abandoned(self, brought, was_told=self._was_told)
 
     def _settle(self, outcome: KvOutcome, now_s: float) -> None:
         if self.outcome is not None:

@@ -18,8 +18,9 @@ from heterodyne.domain.errors import EngineError
 from heterodyne.domain.fleet import FleetSnapshot, Health, Replica, ReplicaId
 from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.engines.kv_transfer.catalogue import FILES, IMPLICIT, PAIRED, SEQUENTIAL
-from heterodyne.engines.kv_transfer.sglang import BOOTSTRAP_PORT
 from heterodyne.gateway.fleet_view import FleetView, ReplicaWire
+from heterodyne.gateway.kv.abandoned_kv import AbandonedKv
+from heterodyne.gateway.kv.both_sides import bootstrap_port, check_alike
 from heterodyne.gateway.kv.brought import Brought
 from heterodyne.gateway.kv.engine_asker import EngineAsker
 from heterodyne.gateway.kv.hand_over import hand_over, meet
@@ -33,6 +34,7 @@ from heterodyne.gateway.kv.slot_book import HeldSlot, SlotBook
 from heterodyne.gateway.kv.slot_files import SlotFiles
 from heterodyne.gateway.kv.slot_keeper import SlotKeeper
 from heterodyne.ports.engine_control import ControlCall
+from heterodyne.routing.fabric.pinned import PinnedKv
 from heterodyne.routing.health.replica_health import ReplicaHealth
 from heterodyne.routing.routing_choice import Forecast, KvPlan, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
@@ -44,8 +46,6 @@ BOUND_SLACK_S: Final = 0.5  # beside it: what a question to an engine may take t
 TRANSFERS_MAX: Final = 64  # at once
 SLOTS_TIMEOUT_S: Final = 5.0
 SLOTS_RETRY_S: Final = 5.0
-PORT_DIGITS: Final = 5
-BOOTSTRAP_LABEL: Final = "kv_bootstrap_port"  # of a pool whose prefill servers have another than the usual one
 
 _log = log.get("gateway")
 
@@ -65,15 +65,16 @@ class KvTransfers:
         asker: EngineAsker,
         *,
         limit: ConcurrencyLimit,
-        health: HealthOf,
+        health: Callable[[], HealthOf],
         files: Mapping[str, SlotFiles],
+        pinned: PinnedKv,
         clock: Callable[[], float],
         room: Callable[[], int],
     ) -> None:
         self._fleet = fleet
         self.asker = asker
         self._limit = limit
-        self._health = health
+        self._health = health  # another where the rules of health change
         self.files = files  # by store
         self._clock = clock
         self._room = room
@@ -82,6 +83,7 @@ class KvTransfers:
         self._group: asyncio.TaskGroup | None = None
         self._keeper = SlotKeeper()
         self._leaving = LeavingSlots(limit)
+        self._abandoned = AbandonedKv(fleet, asker, pinned, clock)
         self.running = 0  # exchanges
 
     async def run(self) -> None:
@@ -178,6 +180,13 @@ class KvTransfers:
             return
         held = HeldSlot(slot, use.request.chain.hashes)
         self._keeper.answered(self._group, mover, use.wire, book, held=held, tenant=use.request.tenant)
+
+    def abandoned(self, use: KvUse, brought: Brought, *, was_told: bool) -> None:
+        if self._group is None or self.running >= TRANSFERS_MAX:
+            return
+        self.running += 1
+        letting_go = self._abandoned.let_go(use, brought, was_told=was_told)
+        self._group.create_task(letting_go, name=f"unread KV of {use.request_id}").add_done_callback(self._ended)
 
     def settled(self, use: KvUse, outcome: KvOutcome) -> None:
         plan, replica = use.plan, use.wire.replica
@@ -276,7 +285,7 @@ class KvTransfers:
         )
 
     def _work_on(self, source: ReplicaWire) -> PrefillWork:
-        return PrefillWork(self._limit, self._health.of(source.replica_id), source.replica_id, self._clock)
+        return PrefillWork(self._limit, self._health().of(source.replica_id), source.replica_id, self._clock)
 
     def _save_leaving(self, wire: ReplicaWire) -> None:
         """It takes nothing new: what it holds is to be had elsewhere before it ends."""
@@ -330,15 +339,3 @@ def bound_s(plan: KvPlan) -> float:
 def whole_s(request: RoutingRequest, forecast: Forecast) -> float:
     """The longest that the rest of an answer takes which comes whole; 0 of a stream."""
     return 0.0 if request.streams else BOUND_FACTOR * forecast.itl_s * request.output_tokens
-
-
-def check_alike(source: Replica, target: Replica) -> None:
-    """Both have to hold KV in the same form, and speak of it in the same way."""
-    if source.kv_transfer != target.kv_transfer or not source.kv_layout or source.kv_layout != target.kv_layout:
-        raise KvFailure(KvOutcome.MISMATCHED, f"{source.id} and {target.id} do not hold KV alike.")
-
-
-def bootstrap_port(replica: Replica) -> int:
-    """Where its pairs meet."""
-    said = replica.labels.get(BOOTSTRAP_LABEL, "")
-    return int(said) if said.isdecimal() and len(said) <= PORT_DIGITS else BOOTSTRAP_PORT

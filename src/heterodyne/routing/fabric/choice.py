@@ -106,7 +106,7 @@ class _Search:
         self._chosen: KvPlan | None = None
         self._warm: Forecast | None = None  # of a decode replica that has nearly all of the prompt
         self._options: list[KvPlan] = []
-        self._is_picky = bool(request.prefill_out) or request.regions is not None
+        self._is_picky = bool(request.prefill_out) or request.regions is not None or not fabric.pinned.is_empty
         self._holders = [one for one in _holders(cached, sides.by_place) if self._may_send(one)]
         self._stored: dict[tuple[str, str], float] = {}  # tokens, by store and layout
         self._prompt = request.copied()  # as a prefill replica sees it
@@ -290,11 +290,14 @@ class _Search:
                     self._rank, self._warm = rank, forecast
 
     def _may_send(self, state: ReplicaState) -> bool:
-        """Whether it may have the prompt, and is fit to compute it for another."""
+        """Whether it may have the prompt, is fit to compute it for another, and has room beside what it keeps."""
         request = self._request
-        return not self._is_picky or (
-            state.replica_id not in request.prefill_out and request.may_be_in(state.replica.region)
-        )
+        if not self._is_picky:
+            return True
+        if state.replica_id in request.prefill_out or not request.may_be_in(state.replica.region):
+            return False
+        pinned = self._fabric.pinned.tokens(state.place, self._now_s)
+        return not pinned or pinned + state.all_context_tokens + request.prompt_tokens <= state.kv_tokens
 
     def _own(self, state: ReplicaState) -> float:
         return self._cached.tokens(state.place) * state.trust
