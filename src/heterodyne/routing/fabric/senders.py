@@ -1,0 +1,31 @@
+"""Pure: who has most of a prompt, and who may be asked to pass it on or to compute it for another."""
+
+from typing import Final
+
+from heterodyne.routing.fabric.pinned import PinnedKv
+from heterodyne.routing.kv.prefix_matches import PrefixMatches
+from heterodyne.routing.replica_state import ReplicaState
+from heterodyne.routing.routing_request import RoutingRequest
+
+HOLDERS_MAX: Final = 8
+
+
+def holders(cached: PrefixMatches, by_place: dict[int, ReplicaState]) -> list[ReplicaState]:
+    """Those that have most of the prompt and may be asked for it, the most first."""
+    found: list[ReplicaState] = []
+    for _, places in reversed(cached.lengths):
+        for place in places:
+            state = by_place.get(place)
+            if state is not None:
+                found.append(state)
+                if len(found) == HOLDERS_MAX:
+                    return found
+    return found
+
+
+def may_send(state: ReplicaState, request: RoutingRequest, pinned: PinnedKv, now_s: float) -> bool:
+    """Whether it may have the prompt, is fit to compute it for another, and has room beside what it keeps."""
+    if state.replica_id in request.prefill_out or not request.may_be_in(state.replica.region):
+        return False
+    kept = pinned.tokens(state.place, now_s)
+    return not kept or kept + state.all_context_tokens + request.prompt_tokens <= state.kv_tokens
