@@ -158,6 +158,7 @@ class RequestPath:
                 health=lambda: self.health,
                 files={},
                 pinned=router.fabric.pinned,
+                on_held=router.on_warmed_up,
                 clock=clock,
                 room=lambda: 7,
             ),

@@ -240,6 +240,7 @@ def _upstream(
             health=lambda: selector.health,
             files=slot_files(settings, wall_clock),
             pinned=router.fabric.pinned,
+            on_held=router.on_warmed_up,
             clock=clock,
             room=lambda: secrets.randbits(ROOM_BITS),
         ),

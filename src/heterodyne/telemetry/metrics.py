@@ -468,6 +468,12 @@ kv_warm_up_seconds = Histogram(
     ("model", "pool"),
     bounds=SECONDS,
 )
+kv_prefetches = Counter(
+    "heterodyne_kv_prefetches_total",
+    "Conversations whose KV was brought to a replica of the pool shortly before their next turn was likely, by whether "
+    "that came there.",
+    ("model", "pool", "outcome"),
+)
 kv_abandoned = Counter(
     "heterodyne_kv_abandoned_total",
     "Prompts that a prefill replica of the pool has handed over and nobody was to read, by what became of their KV: "
@@ -768,6 +774,7 @@ ALL: tuple[Meter, ...] = (
     kv_seconds,
     kv_warm_ups,
     kv_warm_up_seconds,
+    kv_prefetches,
     kv_abandoned,
     kv_slots_handed_over,
     kv_saved_seconds,

@@ -29,6 +29,7 @@ from heterodyne.gateway.kv.kv_use import KvUse
 from heterodyne.gateway.kv.leaving_slots import LeavingSlots
 from heterodyne.gateway.kv.move_slot import SlotMover
 from heterodyne.gateway.kv.moved_call import moved_call
+from heterodyne.gateway.kv.prefetcher import OnHeld, Prefetcher
 from heterodyne.gateway.kv.prefill_work import PrefillWork, computed
 from heterodyne.gateway.kv.slot_book import HeldSlot, SlotBook
 from heterodyne.gateway.kv.slot_files import SlotFiles
@@ -68,6 +69,7 @@ class KvTransfers:
         health: Callable[[], HealthOf],
         files: Mapping[str, SlotFiles],
         pinned: PinnedKv,
+        on_held: OnHeld,
         clock: Callable[[], float],
         room: Callable[[], int],
     ) -> None:
@@ -84,6 +86,7 @@ class KvTransfers:
         self._keeper = SlotKeeper()
         self._leaving = LeavingSlots(limit)
         self._abandoned = AbandonedKv(fleet, asker, pinned, clock)
+        self.prefetcher = Prefetcher(fleet, self.book, files, self._try_mover, on_held=on_held, clock=clock)
         self.running = 0  # exchanges
 
     async def run(self) -> None:
@@ -145,7 +148,9 @@ class KvTransfers:
     ) -> KvUse | None:
         """What an attempt on the replica has to do with KV; None: nothing."""
         book, slots = self._books.get(wire.replica_id), FILES.get(wire.replica.kv_transfer)
-        if plan is None and book is None:
+        if book is not None:
+            self.prefetcher.asked(wire, request)
+        elif plan is None:
             return None
         return KvUse(
             self,
@@ -180,6 +185,7 @@ class KvTransfers:
             return
         held = HeldSlot(slot, use.request.chain.hashes)
         self._keeper.answered(self._group, mover, use.wire, book, held=held, tenant=use.request.tenant)
+        self.prefetcher.answered(self._group, use.wire, use.request)
 
     def abandoned(self, use: KvUse, brought: Brought, *, was_told: bool) -> None:
         if self._group is None or self.running >= TRANSFERS_MAX:
