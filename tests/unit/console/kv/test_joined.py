@@ -13,6 +13,7 @@ from heterodyne.domain.kv_seen import (
     KvLinkSeen,
     KvMix,
     KvOriginSeen,
+    KvPrefetchSeen,
     KvPrefixSeen,
     KvReplicaSeen,
     KvSeen,
