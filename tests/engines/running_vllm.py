@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from heterodyne.domain.engine_load import EngineLoad
+from heterodyne.engines.prometheus_page import read_page
 from heterodyne.engines.vllm import VllmDialect
 from heterodyne.ports.engine_request import EngineRequest
 from tests.engines.install import ROOM
@@ -19,6 +20,11 @@ MODEL = "smollm2-135m"
 CONTEXT_TOKENS = 2048
 START_S = 900.0  # on a machine that others use, too
 DIALECT = VllmDialect()
+
+
+def alone_on(core: int) -> dict[str, str]:
+    """The environment of one of two on a machine: untuned threads make each wait for the other's core."""
+    return {"VLLM_HOST_IP": "127.0.0.1", "OMP_WAIT_POLICY": "passive", "VLLM_CPU_OMP_THREADS_BIND": str(core)}
 
 
 class RunningVllm:
@@ -63,6 +69,10 @@ class RunningVllm:
     def load(self) -> EngineLoad:
         """What it says of itself, as our dialect reads it."""
         return DIALECT.read_load([self.get(path)[1] for path in DIALECT.load_paths])
+
+    def counted(self, name: str) -> float:
+        """By its own metrics."""
+        return read_page(self.get("/metrics")[1], (name,)).total(name) or 0.0
 
     def kill(self) -> None:
         """The server and the process that computes, at once, as a lost machine would."""

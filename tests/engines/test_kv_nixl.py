@@ -1,15 +1,14 @@
 """One vLLM computes prompts, another answers, over NIXL: `-s` prints what that took."""
 
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from heterodyne.domain.kv_origin import KvOrigin
-from heterodyne.engines.prometheus_page import read_page
+from heterodyne.fleet.free_ports import free_ports
 from tests.engines.kv_fleet import FIRST, LOG, SECOND, kv_fleet
-from tests.engines.running_vllm import RunningVllm
+from tests.engines.running_vllm import RunningVllm, alone_on
 
 pytestmark = pytest.mark.timeout(2400)
 CONFIG = (
@@ -21,23 +20,13 @@ SECONDS = "vllm:nixl_xfer_time_seconds_sum"
 SHOWN = (HITS, BYTES, SECONDS)
 
 
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
-
-
 def started(folder: Path, role: str, core: int, more: str = "") -> RunningVllm:
-    """On a core of its own: untuned threads make decode take half a minute."""
     environment = {
-        "VLLM_HOST_IP": "127.0.0.1",
-        "OMP_WAIT_POLICY": "passive",
+        **alone_on(core),
         "UCX_TLS": "tcp,self",
         "UCX_NET_DEVICES": "lo",
         "VLLM_NIXL_SIDE_CHANNEL_HOST": "127.0.0.1",
-        "VLLM_NIXL_SIDE_CHANNEL_PORT": str(free_port()),
-        "VLLM_CPU_OMP_THREADS_BIND": str(core),
+        "VLLM_NIXL_SIDE_CHANNEL_PORT": str(free_ports(1)[0]),
     }
     words = ("--kv-transfer-config", CONFIG % (role, more))
     return RunningVllm(folder, *words, name=role, environment=environment)
@@ -58,18 +47,14 @@ def engines(folder: Path) -> Iterator[tuple[RunningVllm, RunningVllm]]:
         decode.kill()
 
 
-def counted(engine: RunningVllm, name: str) -> float:
-    return read_page(engine.get("/metrics")[1], SHOWN).total(name) or 0.0
-
-
 async def test_one_vllm_computes_and_another_answers(engines: tuple[RunningVllm, RunningVllm]) -> None:
     prefill, decode = engines
     async with kv_fleet((prefill.url, decode.url), engine="vllm", kv_transfer="nixl") as fleet:
         for question in ("Summarise the log.", "What is lit?"):  # the first one shakes hands, too
-            before = [counted(decode, name) for name in SHOWN]
+            before = [decode.counted(name) for name in SHOWN]
             messages = [{"role": "user", "content": f"{question} {LOG}"}]
             split = await fleet.turn(messages, SECOND, KvOrigin.PREFILL, FIRST)
-            hits, moved, took_s = (counted(decode, name) - was for name, was in zip(SHOWN, before, strict=True))
+            hits, moved, took_s = (decode.counted(name) - was for name, was in zip(SHOWN, before, strict=True))
             alone = await fleet.turn(messages, FIRST)
             assert (split.replica, alone.replica, split.text) == (SECOND, FIRST, alone.text)
             assert hits > 0.8 * split.usage["prompt_tokens"]

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from heterodyne.gateway.kv.slot_keeper import SlotKeeper
-from heterodyne.routing.kv.next_turns import NextTurn
+from heterodyne.routing.fabric.next_turns import NextTurn
 from heterodyne.telemetry import metrics
 from tests.faults.kv_rows import SEA, ask, words
 from tests.support.kv_plans import DECODE, MODEL, KvRig, kv_gateway

@@ -10,6 +10,7 @@ import pytest
 
 from heterodyne.domain.fleet import Replica, ReplicaId
 from heterodyne.domain.kv_origin import KvOrigin
+from heterodyne.domain.tenant import TenantSnapshot
 from heterodyne.emulator.server import EmulatorServer
 from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.physics.engine_kind import EngineKind
@@ -101,6 +102,7 @@ async def kv_gateway(
     slots: Path | None = None,
     gateway: dict[str, Any] | None = None,
     pool: dict[str, Any] | None = None,
+    tenants: TenantSnapshot | None = None,
     **changes: object,
 ) -> AsyncIterator[KvRig]:
     """Both engines are well until a test says otherwise; with a folder for slots they are llama.cpp's."""
@@ -116,7 +118,7 @@ async def kv_gateway(
             pool |= {"engine": "llamacpp", "kv_transfer": "slots", "kv_store": "disk"}
             stores = {"disk": KvStoreSettings(medium="disk", capacity_gb=1.0, path=str(slots))}
         rig = await stack.enter_async_context(
-            gateway_over(pool=pool | more, gateway=gateway, records=records, kv_stores=stores)
+            gateway_over(pool=pool | more, gateway=gateway, records=records, kv_stores=stores, tenants=tenants)
         )
         await rig.wait(lambda: rig.gateway.takeable() == 2)
         router = rig.gateway._upstream.router  # as above

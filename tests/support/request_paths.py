@@ -35,6 +35,7 @@ from heterodyne.gateway.render import IdentityHeaders
 from heterodyne.gateway.request_log import RequestLog
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.stored.content_places import ContentPlaces
 from heterodyne.gateway.stored.documents import Documents, OpenedStore
 from heterodyne.gateway.stored.files.files import Files
 from heterodyne.gateway.stored.files.staging import Staging
@@ -178,7 +179,9 @@ class RequestPath:
         self._beside = MemoryTransport(self.upstream.offload)
         self.identity = IdentityHeaders(lambda: WALL_S)
         documents, folder = Documents(_no_store, GatewaySettings, BatchSettings, lambda: WALL_S), Path("no-folder")
-        self.stored = StoredRoom(documents, Files(documents, FolderContents(folder), Staging(folder), GatewaySettings))
+        self.stored = StoredRoom(
+            documents, Files(documents, FolderContents(folder), Staging(folder), GatewaySettings), ContentPlaces()
+        )
         self.records = Records()
         tokens = TokenEstimator()
         self.builder = RoutingRequestBuilder(tokens)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from heterodyne.config.settings import Settings
 from heterodyne.gateway.settings import GatewaySettings
+from heterodyne.gateway.stored.content_places import ContentPlaces
 from heterodyne.gateway.stored.documents import Documents, OpenedStore
 from heterodyne.gateway.stored.files.files import Files
 from heterodyne.gateway.stored.files.staging import Staging
@@ -27,4 +28,10 @@ def stored_room(began: Settings, now: Callable[[], Settings], wall_clock: Callab
 
     documents = Documents(open_store, gateway, lambda: now().batches, wall_clock)
     contents = open_contents(began.gateway.files_url, url, os.environ)
-    return StoredRoom(documents, Files(documents, contents, Staging(uploads_folder(os.environ)), gateway))
+    files = Files(documents, contents, Staging(uploads_folder(os.environ)), gateway)
+    return StoredRoom(documents, files, content_places(began))
+
+
+def content_places(settings: Settings) -> ContentPlaces:
+    """By what the settings say of their regions."""
+    return ContentPlaces(documents=settings.stores.regions, files=settings.gateway.files_regions)

@@ -34,10 +34,11 @@ def try_report_loop(
     upstream = path.upstream
     process = os.urandom(6).hex()
     gateway = sha256(f"{machine_name()} {run_dir or process}".encode()).hexdigest()[:16]
+    sender = f"{gateway}-{name}-{process}"
     return ReportLoop(
         RedisReports(url),
-        WorkerReports(upstream.router, lambda: upstream.selector.health),
-        sender=f"{gateway}-{name}-{process}",
+        WorkerReports(upstream.router, lambda: upstream.selector.health, name=sender),
+        sender=sender,
         gateway=gateway,
         outbox=GossipOutbox(upstream.router.take_gossip, has_near=workers > 1),
         hear_gossip=upstream.router.receive_gossip,

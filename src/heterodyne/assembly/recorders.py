@@ -41,7 +41,7 @@ def open_audit_recorder(order: WorkerOrder) -> Iterator[AuditRecorder | None]:
         return
     spool = AuditSpool(Path(places.audit_spool), order.name, ContentKey(bytes.fromhex(places.audit_key)), settings)
     try:
-        yield AuditRecorder(spool)
+        yield AuditRecorder(spool, settings.regions)
     finally:
         spool.close()
 

@@ -13,6 +13,13 @@ class AuditSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         False
     )
     dir: Annotated[str | None, Meta(description="Folder of the log; absent, `audit` in the state folder.")] = None
+    regions: Annotated[
+        tuple[Annotated[str, Meta(min_length=1)], ...],
+        Meta(
+            description="All regions that the log rests in, wherever it is copied; empty: where the gateway is. Of a "
+            "key that is held to other regions it has hashes alone, whatever its project says of content."
+        ),
+    ] = ()
     key_file: Annotated[
         str | None,
         Meta(

@@ -32,6 +32,7 @@ class RequestEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     prompt: str | None = None  # None: not kept
     answer: str | None = None
     guards: tuple[GuardVerdict, ...] = ()  # what policies found
+    regions: tuple[str, ...] | None = None  # the only ones that its words may go to; None: any
 
 
 class ChangeEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="change"):

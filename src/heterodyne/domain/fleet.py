@@ -77,6 +77,7 @@ class Replica(Struct, frozen=True, kw_only=True):
     role: ReplicaRole = ReplicaRole.BOTH
     kv_transfer: str = ""  # how its engine exchanges KV with others; empty: it does not
     kv_store: str = ""  # the shared store that its engine reads and writes by itself; empty: none
+    kv_store_regions: tuple[str, ...] = ()  # all that the store keeps KV in; empty: where the replica is
     kv_layout: str = ""  # a digest of what its KV is made of: only those of equal ones exchange it; empty: not known
     kv_host_bytes: int = 0  # of the host's memory that its engine moves KV to before it forgets it
     kv_publishers: tuple[KvPublisher, ...] = ()  # of KV events, one for each of its ranks; empty: nobody listens

@@ -13,7 +13,7 @@ FIELDS: Final = (
     *("has_stream_options", "prompt", "user", "private_fields", "prompt_chars", "prompt_tokens", "output_tokens_max"),
     *("choices", "prompts", "sequences", "dimensions", "wants_base64", "has_logprobs", "is_large", "changes"),
     *("deadline_s", "received", "not_carried", "is_stored", "stored_id", "media_type", "passes", "kept_share", "guard"),
-    *("cache", "cascade", "cascade_name"),
+    *("cache", "cache_salt", "cascade", "cascade_name"),
 )
 
 
@@ -76,6 +76,7 @@ class Request:
         media_type: str = "",
         passes: bool = False,
         kept_share: float | None = None,
+        cache_salt: str = "",
     ) -> None:
         self.id, self.operation, self.model, self.body = id, operation, model, body
         self.model_version = model_version  # of an `INFER`, in the engine's words; None: the engine chooses
@@ -83,20 +84,19 @@ class Request:
         self.has_stream_options = has_stream_options  # the body has that member, whatever is in it
         self.prompt, self.user = prompt, user  # None: prompts of this operation are not compared; for whom it is asked
         self.private_fields = private_fields  # by path, those of one engine's own: it is asked only where they pass
-        # Of all that the model may be shown, as JSON in UTF-8; of the body where that is tensors.
-        self.prompt_chars = prompt_chars
-        self.prompt_tokens = prompt_tokens  # exact when the client sent token ids, else unknown at the door
+        # Of all that the model may be shown, in UTF-8 as JSON, or as tensors; tokens where the client sent their ids.
+        self.prompt_chars, self.prompt_tokens = prompt_chars, prompt_tokens
         self.output_tokens_max = output_tokens_max  # of one sequence; None: the engine's own limit
         self.prompts, self.choices = prompts, choices  # of each prompt, in the answer
         self.sequences = sequences  # that are generated: for each prompt, as many as its best choices are taken from
-        self.dimensions = dimensions  # of the vectors that are wanted; None: as many as the model's have
-        self.wants_base64 = wants_base64  # of the vectors, rather than numbers
+        self.dimensions, self.wants_base64 = dimensions, wants_base64  # of vectors; None: all that the model's have
         self.has_logprobs = has_logprobs  # the client asks for log probabilities, or says that it wants none
         self.is_large, self.changes = is_large, changes  # read and sent beside the worker, with these members set then
         self.deadline_s = deadline_s  # on the gateway's monotonic clock
         self.received = received  # the client's own body, where that was of another API; None: it is `body`
         self.not_carried = not_carried  # by path, what another API's body says and no engine can be told
         self.is_stored, self.stored_id = is_stored, stored_id  # to be asked for again; its id where it has one already
+        self.cache_salt = cache_salt  # what engines keep its prompt's KV apart by; empty: from nobody
         self.media_type = media_type  # of the body; empty: it is JSON
         self.passes = passes  # its answer goes on as it comes, whatever it is: sound, or events that are not a chat's
         self.kept_share = kept_share  # of its turns, that an engine is sent; None: none may be left out to make it fit

@@ -40,6 +40,7 @@ class RoutingRule(Struct, frozen=True, kw_only=True):
     ttft_slo_s: float | None = None  # None: nothing is promised, faster is better
     itl_slo_s: float | None = None
     kv: KvStrategy = KvStrategy.PREFIX
+    is_kv_shared: bool = False  # a prompt of one project may be answered with KV of another's
     prefers_hardware: tuple[str, ...] = ()  # for the policy `affinity`
     prefers_labels: dict[str, str] = {}
     mix: dict[str, float] = {}  # weights by policy, for the policy `mix`

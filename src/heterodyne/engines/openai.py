@@ -61,13 +61,15 @@ class OpenAIDialect:
     client_fields: frozenset[str] = client_fields.OPENAI  # beside OpenAI's API, that tenants may send
     # What single engines lack, for their files to say.
     operations: frozenset[Operation] = frozenset(PATHS)
+    salted: frozenset[Operation] = frozenset()  # calls that take a salt for their prompt's KV
     has_choices: bool = True  # False: it writes one answer however many are asked for
     context_words: tuple[str, ...] = ("maximum context length",)  # lower case; in messages of its refusals
 
     def call(self, request: Request, replica: Replica) -> EngineRequest:
         """What the engine lacks is refused here."""
         self._check(request)
-        return openai_call(PATHS[request.operation], request, replica)
+        is_salted = request.operation in self.salted
+        return openai_call(PATHS[request.operation], request, replica, is_salted=is_salted)
 
     def header_lines(self, key: str) -> bytes:
         return bearer_line(key)

@@ -6,20 +6,22 @@ import msgspec
 
 from heterodyne.domain.fleet import Replica
 from heterodyne.domain.request import Request
+from heterodyne.engines.cache_salt import SALT, combined, salt_member
 from heterodyne.engines.form_body import with_field
 from heterodyne.engines.json_edit import put, put_first
 from heterodyne.ports.engine_request import JSON, EngineRequest
 
 INCLUDE_USAGE: Final = b'{"include_usage":true}'
+STREAM_USAGE: Final = b'"stream_options":' + INCLUDE_USAGE
 
 
-def openai_call(path: str, request: Request, replica: Replica) -> EngineRequest:
-    """With the body that the replica is to have."""
-    body = openai_body(request, replica)
+def openai_call(path: str, request: Request, replica: Replica, *, is_salted: bool = False) -> EngineRequest:
+    """With the body that the replica is to have, and the salt of its prompt's KV where the engine heeds one."""
+    body = openai_body(request, replica, request.cache_salt if is_salted else "")
     return EngineRequest(replica.base_path + path, body, media_type=request.media_type or JSON)
 
 
-def openai_body(request: Request, replica: Replica) -> bytes:
+def openai_body(request: Request, replica: Replica, cache_salt: str = "") -> bytes:
     """Asks every stream for its usage, so that tokens are counted and not guessed."""
     body = request.body
     # An alias, or a model that this one stands in for, is not what the engine knows it by; an adapter is.
@@ -29,8 +31,13 @@ def openai_body(request: Request, replica: Replica) -> bytes:
             body = with_field(body, "model", name)
         else:
             body = put(body, {"model": msgspec.json.encode(name)})
-    if request.stream and not request.wants_usage and not request.passes:
-        if request.has_stream_options:
-            return put(body, {"stream_options": INCLUDE_USAGE})
-        return put_first(body, b'"stream_options":' + INCLUDE_USAGE)
-    return body
+    asks_usage = request.stream and not request.wants_usage and not request.passes
+    if asks_usage and request.has_stream_options:
+        body, asks_usage = put(body, {"stream_options": INCLUDE_USAGE}), False
+    if cache_salt and SALT in request.private_fields:  # which the operator lets clients send
+        body, cache_salt = put(body, {SALT: combined(body, cache_salt)}), ""
+    if asks_usage:
+        more = STREAM_USAGE + b"," + salt_member(cache_salt) if cache_salt else STREAM_USAGE
+    else:
+        more = salt_member(cache_salt) if cache_salt else b""
+    return put_first(body, more) if more else body

@@ -59,6 +59,7 @@ class SglangDialect(OwnEngineDialect):
     load_paths: tuple[str, ...] = ("/metrics",)
     fallback_load_paths: tuple[str, ...] = ("/v1/loads?include=core",)  # no counters: no hit rate, no sign of a restart
     capabilities = frozenset(Capability)
+    salted = frozenset({Operation.CHAT, Operation.COMPLETION})
     operations = frozenset({*TEXT_PATHS, Operation.RERANK})  # what it calls a score is another call than vLLM's
     context_words = ("model's context length", "maximum context length", "maximum allowed length")
 

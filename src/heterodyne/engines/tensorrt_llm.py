@@ -36,6 +36,7 @@ class TensorRtLlmDialect(OwnEngineDialect):
     health_path = "/health"
     client_fields: frozenset[str] = client_fields.TENSORRT_LLM
     load_paths: tuple[str, ...] = ("/prometheus/metrics",)
+    salted = frozenset({Operation.CHAT})
     operations = frozenset({Operation.CHAT, Operation.COMPLETION, Operation.EMBEDDING})
     capabilities = frozenset(
         {Capability.TOOLS, Capability.JSON_SCHEMA, Capability.LOGPROBS, Capability.VISION, Capability.EMBEDDINGS}

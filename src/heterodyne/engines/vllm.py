@@ -55,6 +55,7 @@ class VllmDialect(OwnEngineDialect):
     client_fields: frozenset[str] = client_fields.VLLM
     load_paths: tuple[str, ...] = ("/metrics",)
     capabilities = frozenset(Capability)
+    salted = frozenset({Operation.CHAT, Operation.COMPLETION})
     operations = frozenset(PATHS)  # which of them it has hangs on the model it serves
     context_words = (
         "maximum context length",

@@ -103,6 +103,13 @@ class KvStoreSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         ),
     ]
     capacity_gb: Annotated[float, Meta(gt=0, description="How much it holds, in 10^9 bytes; the least worth goes.")]
+    regions: Annotated[
+        tuple[Annotated[str, Meta(min_length=1)], ...],
+        Meta(
+            description="All regions that it keeps KV in; empty: where the replicas are that use it. A key that is "
+            "held to other regions is not answered by replicas of pools that name it."
+        ),
+    ] = ()
     path: Annotated[
         str | None,
         Meta(

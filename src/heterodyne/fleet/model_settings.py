@@ -69,6 +69,13 @@ class ModelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             "host memory and stores, `split` has one replica compute it for another, `auto` does whatever is best."
         ),
     ] = "prefix"
+    kv_shared: Annotated[
+        bool,
+        Meta(
+            description="Whether one project's prompt may be answered with KV that another's has left in an engine: "
+            "quicker where all begin alike, but how soon an answer begins tells whether somebody has asked the same."
+        ),
+    ] = False
     prefer_hardware: Annotated[
         tuple[str, ...], Meta(description="Accelerators that policy `affinity` prefers, any of them.")
     ] = ()

@@ -35,7 +35,7 @@ from heterodyne.gateway.route import Route
 from heterodyne.gateway.routed_head import Arrival, RoutedHead, caller_of, check_media_type, longest_wait_s
 from heterodyne.gateway.routing_hints import read_routing_hints
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
-from heterodyne.gateway.scoped import scoped
+from heterodyne.gateway.scoped import scoped_here
 from heterodyne.gateway.settings import GatewaySettings
 from heterodyne.gateway.stored.inner_call import STORED_ID
 from heterodyne.gateway.stored.recall import Recalled
@@ -96,8 +96,7 @@ class RequestHandler:
         self.answer_cache: AnswerCache | None = None  # None: no answer is kept to be given again
         self._refuser = Refuser(identity, request_log, tracer, fleet)
         self.stored = stored
-        self.started_at = started_at
-        self.worker_name = worker_name
+        self.started_at, self.worker_name = started_at, worker_name
         self.run_dir = run_dir  # where workers leave their numbers for each other; None where there is only one
 
     @property
@@ -135,7 +134,7 @@ class RequestHandler:
             if not route.takes_body:
                 return RoutedHead(http, route, caller, callers, host_names, body_bytes_max=0)
             if route.is_upload:
-                sink = self.stored.files.begin(http.headers)
+                sink = self.stored.begin_upload(http.headers, caller)
                 return RoutedHead(http, route, caller, callers, host_names, body_sink=sink)
             check_media_type(http.headers, is_form=route.is_form)
             connection.last_check = head = RoutedHead(http, route, caller, callers, host_names)
@@ -307,9 +306,10 @@ class RequestHandler:
                 return taken
             request = taken
         routing_request = builder.routing_request(request, read_routing_hints(http.headers), caller.salt, fleet)
+        request.cache_salt = builder.cache_salt(request.model, caller.salt, fleet)
         try:
             if caller.scopes:
-                request, routing_request = scoped(request, routing_request, caller, builder)
+                request, routing_request = scoped_here(request, routing_request, arrival, builder, self.stored.places)
             trace = None if self._tracer is None else self._tracer.begin(http.headers)
             if self.answer_cache is not None:
                 later, gone = self._admit_later, self._refuse_arrival

@@ -3,7 +3,7 @@
 from math import inf
 from typing import Final, final
 
-from heterodyne.admission.callers import CONSOLE
+from heterodyne.admission.callers import CONSOLE, LOCAL
 from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.domain.errors import InvalidField, NotAllowed
 from heterodyne.domain.fleet import FleetSnapshot
@@ -11,6 +11,7 @@ from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.domain.urgency import Urgency
+from heterodyne.engines.cache_salt import cache_salt
 from heterodyne.gateway.routing_hints import NONE, POOL, RoutingHints
 from heterodyne.routing.arms import Arm, Arms
 from heterodyne.routing.kv.chain import BLOCK_ENDS, EMPTY, Chain, chain_of, salt_of
@@ -34,6 +35,7 @@ class MeantModel:
     __slots__ = (
         "adapter",
         "has_rule",
+        "is_kv_shared",
         "is_overridable",
         "is_prefix",
         "is_replicated",
@@ -57,6 +59,7 @@ class MeantModel:
         is_warmed = any(replica.kv_warm_up is not None for replica in replicas)
         self.is_replicated = len(replicas) > 1 or is_warmed or model in fleet.prefill
         self.is_overridable = rule.is_overridable
+        self.is_kv_shared = rule.is_kv_shared
         self.is_prefix = rule.kv not in (STATELESS, STICKY) or rule.policy in READS_PREFIXES
         self.is_sticky = rule.kv is STICKY
         self.split = None if said is None else said.split
@@ -79,9 +82,7 @@ class RoutingRequestBuilder:
         self, request: Request, routing_hints: RoutingHints, tenant: bytes, fleet: FleetSnapshot
     ) -> RoutingRequest:
         """For the model that the request means."""
-        meant = self._meant.get(request.model) if fleet is self._fleet else None
-        if meant is None:
-            meant = self._look_up(request.model, fleet)
+        meant = self._what_is_meant(request.model, fleet)
         model = meant.model
         prompt_tokens = request.prompt_tokens or self.tokens.estimate(model, request.prompt_chars, tenant)
         urgency = routing_hints.urgency or INTERACTIVE
@@ -108,7 +109,7 @@ class RoutingRequestBuilder:
             _check_pool(routing_hints.pool, model, tenant, fleet)
         chain, session = EMPTY, ""
         if is_shared and meant.is_prefix:
-            chain = _chain(request, tenant, meant.adapter, prompt_tokens)
+            chain = _chain(request, b"" if meant.is_kv_shared else tenant, meant.adapter, prompt_tokens)
         if is_shared and (meant.is_sticky or routing_hints.session):
             session = _session(request, routing_hints, salt_of(tenant, meant.adapter))
         # What the request says goes before what the model's rule says, which is for those that a user waits for.
@@ -145,6 +146,16 @@ class RoutingRequestBuilder:
         # Only of one that nobody remembers: it reads the prompt.
         goes_on = not self.arms.is_known(meant.split, conversation) and _goes_on(request)
         return self.arms.arm(meant.split, conversation, goes_on=goes_on)
+
+    def cache_salt(self, model: str, tenant: bytes, fleet: FleetSnapshot) -> str:
+        """What engines keep the KV of the tenant's prompts apart by; empty: from nobody."""
+        if tenant == LOCAL.salt or self._what_is_meant(model, fleet).is_kv_shared:
+            return ""
+        return cache_salt(tenant)
+
+    def _what_is_meant(self, name: str, fleet: FleetSnapshot) -> MeantModel:
+        meant = self._meant.get(name) if fleet is self._fleet else None
+        return self._look_up(name, fleet) if meant is None else meant
 
     def _look_up(self, name: str, fleet: FleetSnapshot) -> MeantModel:
         """Once for each name of a fleet; a name that it does not have is not kept, for there is no end of those."""

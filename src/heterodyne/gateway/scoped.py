@@ -5,7 +5,10 @@ from heterodyne.domain.errors import NotAllowed
 from heterodyne.domain.request import Request
 from heterodyne.domain.tenant import Caller
 from heterodyne.engines.json_edit import put
+from heterodyne.gateway.routed_head import Arrival
 from heterodyne.gateway.routing_request_builder import GENERATES, RoutingRequestBuilder
+from heterodyne.gateway.stored.content_places import STORE, ContentPlaces
+from heterodyne.gateway.stored.inner_call import KEPT_IN_FILE
 from heterodyne.routing.routing_request import RoutingRequest
 
 
@@ -23,6 +26,21 @@ def scoped(
     except NotAllowed:
         request_builder.doubt(routing_request)
         raise
+
+
+def scoped_here(
+    request: Request,
+    routing_request: RoutingRequest,
+    arrival: Arrival,
+    request_builder: RoutingRequestBuilder,
+    places: ContentPlaces,
+) -> tuple[Request, RoutingRequest]:
+    """The same, of one whose answer may be kept here: what may not rest where it would is refused."""
+    if request.is_stored:
+        places.check_documents(arrival.caller, STORE)
+    if KEPT_IN_FILE in arrival.http.headers:
+        places.check_files(arrival.caller)
+    return scoped(request, routing_request, arrival.caller, request_builder)
 
 
 def _sized(request: Request, routing_request: RoutingRequest, caller: Caller) -> tuple[Request, RoutingRequest]:

@@ -85,6 +85,13 @@ class GatewaySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             "that `stores.url` names."
         ),
     ] = None
+    files_regions: Annotated[
+        tuple[Annotated[str, Meta(min_length=1)], ...],
+        Meta(
+            description="All regions that files are kept in; empty: where the gateway is. A key that is held to other "
+            "regions can send no file and have no batch."
+        ),
+    ] = ()
     bodies_bytes_max: Annotated[
         int, Meta(ge=1024, description="All request bodies held by one worker; more is answered 503.")
     ] = 536870912

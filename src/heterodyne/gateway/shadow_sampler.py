@@ -64,4 +64,6 @@ class ShadowSampler:
 
 def _copied(request: Request, model: str) -> Request:
     body = body_again(msgspec.json.decode(request.body), model, ANSWER_TOKENS_MAX)
-    return Request(id=f"{request.id}-copy", operation=request.operation, model=model, body=msgspec.json.encode(body))
+    copy = Request(id=f"{request.id}-copy", operation=request.operation, model=model, body=msgspec.json.encode(body))
+    copy.cache_salt = request.cache_salt
+    return copy

@@ -39,6 +39,7 @@ class _Asked(Struct, kw_only=True):
     logit_bias: dict[str, float] | None = None
     min_tokens: int = 0
     response_format: dict[str, Any] | None = None
+    cache_salt: str = ""
 
     def _refuse_the_rest(self) -> None:
         kind = (self.response_format or {}).get("type", "text")

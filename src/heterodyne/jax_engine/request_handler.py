@@ -208,6 +208,7 @@ class JaxRequestHandler:
                 seed=seed,
                 top_logprobs=top,
             ),
+            salt=asked.cache_salt,
         )
         stops = [asked.stop] if isinstance(asked.stop, str) else asked.stop or []
         return AskedAnswer(sequence, SpokenText(self._model.texts.decode, prompt, stops), JaxChoice("", [], ""))

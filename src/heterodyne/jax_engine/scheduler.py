@@ -139,14 +139,14 @@ class SlotScheduler:
 
     def _admit(self) -> None:
         while self._waiting:
-            choice = choose_slot(self.slots, self._waiting[0].prompt)
+            choice = choose_slot(self.slots, self._waiting[0].prompt, self._waiting[0].salt)
             if choice is None:
                 return
             sequence, slot = self._waiting.popleft(), choice.slot
             self._taken += 1
             sequence.slot, slot.sequence, slot.used = slot.number, sequence, self._taken
             sequence.read = sequence.reused = choice.reused
-            slot.tokens = []
+            slot.tokens, slot.salt = [], sequence.salt
             if choice.source is not None:
                 self._copies.append(CopyWork(source=choice.source.number, slot=slot.number))
             self.counters.prompt_tokens += len(sequence.prompt)

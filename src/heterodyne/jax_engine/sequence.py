@@ -19,7 +19,19 @@ class SamplingWishes(Struct, frozen=True, kw_only=True):
 class JaxSequence:
     """Changed by the scheduler alone."""
 
-    __slots__ = ("key", "limit_tokens", "prompt", "read", "reused", "sampled", "slot", "stop_ids", "wishes", "written")
+    __slots__ = (
+        "key",
+        "limit_tokens",
+        "prompt",
+        "read",
+        "reused",
+        "salt",
+        "sampled",
+        "slot",
+        "stop_ids",
+        "wishes",
+        "written",
+    )
 
     def __init__(
         self,
@@ -29,12 +41,14 @@ class JaxSequence:
         limit_tokens: int,
         stop_ids: frozenset[int] = frozenset(),
         wishes: SamplingWishes | None = None,
+        salt: str = "",
     ) -> None:
         self.key = key
         self.prompt = list(prompt)
         self.limit_tokens = limit_tokens
         self.stop_ids = stop_ids
         self.wishes = wishes or SamplingWishes()
+        self.salt = salt  # it begins with what another of the same salt has left, and with nobody else's
         self.slot: int | None = None  # None: it waits, or is over
         self.read = 0  # tokens of the prompt whose keys and values the device has been told to make
         self.reused = 0  # of these, those that a slot held already

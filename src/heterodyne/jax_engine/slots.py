@@ -12,12 +12,13 @@ COPY_TOKENS_MIN = 32  # fewer are read again as fast as they are copied
 class CacheSlot:
     """One row of the cache."""
 
-    __slots__ = ("number", "sequence", "tokens", "used")
+    __slots__ = ("number", "salt", "sequence", "tokens", "used")
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.sequence: JaxSequence | None = None
         self.tokens: list[int] = []  # of an idle slot, what it holds keys and values of
+        self.salt = ""  # of the sequence that it has or had
         self.used = 0  # when it was last taken, counted in sequences
 
     def held(self) -> Sequence[int]:
@@ -33,7 +34,7 @@ class SlotChoice(Struct, frozen=True):
     source: CacheSlot | None  # whose row is copied first; None: the slot holds them itself
 
 
-def choose_slot(slots: Iterable[CacheSlot], prompt: Sequence[int]) -> SlotChoice | None:
+def choose_slot(slots: Iterable[CacheSlot], prompt: Sequence[int], salt: str = "") -> SlotChoice | None:
     """The idle slot that begins as the prompt does, or the one idle for longest; None where all are taken.
 
     The last token of a prompt is always read, for the first of the answer follows from it.
@@ -43,7 +44,7 @@ def choose_slot(slots: Iterable[CacheSlot], prompt: Sequence[int]) -> SlotChoice
     if not idle:
         return None
     most = len(prompt) - 1
-    shared = {slot.number: min(most, shared_tokens(slot.held(), prompt)) for slot in slots}
+    shared = {slot.number: min(most, shared_tokens(slot.held(), prompt)) if slot.salt == salt else 0 for slot in slots}
     own = max(idle, key=lambda slot: (shared[slot.number], -slot.used))
     best = max(slots, key=lambda slot: shared[slot.number])
     if shared[best.number] >= shared[own.number] + COPY_TOKENS_MIN:

@@ -79,8 +79,11 @@ class ReplaySeen(Struct, frozen=True, kw_only=True):
         return bool(self.verdict.breaches) or (self.preference is not None and self.preference.losing.low > 0.5)
 
 
-def try_capture(entry: RequestEntry) -> CapturedRequest | None:
-    """A request that can be asked again; None: it was not kept, or not as a whole, or not answered."""
+def try_capture(entry: RequestEntry, region: str | None = None) -> CapturedRequest | None:
+    """A request that can be asked again in a region, None: in none that is known; None: it was not kept, or not as a
+    whole, or not answered, or it may not go there."""
+    if entry.regions is not None and region not in entry.regions:
+        return None
     if entry.prompt is None or not entry.answer or entry.status != 200 or entry.reason:
         return None
     if entry.operation not in ASKED_AGAIN or CUT in entry.prompt or CUT in entry.answer:

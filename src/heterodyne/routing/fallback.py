@@ -8,6 +8,7 @@ from heterodyne.domain.errors import ContextExceeded, EngineUnavailable, Heterod
 from heterodyne.domain.fleet import FleetSnapshot, Replica, ReplicaId
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
+from heterodyne.domain.residency import may_answer
 from heterodyne.routing.arms import Arm, Side
 from heterodyne.routing.context import Contexts, context_wanted, contexts_of
 from heterodyne.routing.forecast import BROKEN
@@ -215,7 +216,7 @@ class FallbackRouter:
         if failed:
             usable = [replica for replica in usable if replica.id not in failed]
         if routing_request.arm is not None:
-            usable = self._armed(usable, routing_request.model, routing_request.arm, failed, now_s)
+            usable = self._armed(usable, routing_request, routing_request.arm, failed, now_s)
         if routing_request.pool:
             usable = [replica for replica in usable if replica.pool == routing_request.pool]
         if context:
@@ -237,15 +238,21 @@ class FallbackRouter:
         if known is None or known[0] is not usable:
             if len(self._in_regions) >= KEYS_REGIONS_MAX:
                 self._in_regions.clear()
-            known = usable, [replica for replica in usable if replica.region in regions]
+            known = usable, [replica for replica in usable if may_answer(regions, replica)]
             self._in_regions[model, regions] = known
         return known[1]
 
     def _armed(
-        self, usable: Sequence[Replica], model: str, arm: Arm, failed: frozenset[ReplicaId], now_s: float
+        self,
+        usable: Sequence[Replica],
+        request: RoutingRequest,
+        arm: Arm,
+        failed: frozenset[ReplicaId],
+        now_s: float,
     ) -> Sequence[Replica]:
         """Of these, those on one side of a rollout; of the other only where this side is lost, and not when it is busy:
         a candidate must not be given more than its share because the baseline has much to do."""
+        model = request.model
         known = self._on_sides.get((model, arm.side))
         if known is not None and known[0] is usable and known[1] is arm:
             return known[2]
@@ -255,7 +262,7 @@ class FallbackRouter:
             self._on_sides[model, arm.side] = usable, arm, nearest
             return nearest
         members = arm.of(self.snapshot.by_model.get(model, ()))
-        rest = [one for one in members if one.is_takeable and one.id not in failed]
+        rest = [one for one in members if one.is_takeable and one.id not in failed and _is_allowed(one, request)]
         busy = [one for one in rest if self.health.of(one.id).may_take(now_s) in BUSY]
         if not busy:
             return usable
@@ -287,3 +294,8 @@ class FallbackRouter:
 def has_context(replica: Replica, tokens: float) -> bool:
     """Whether so many fit, as far as the replica says."""
     return replica.context_tokens is None or replica.context_tokens >= tokens
+
+
+def _is_allowed(replica: Replica, request: RoutingRequest) -> bool:
+    """Whether it may go there at all, be the replica busy or not."""
+    return request.may_go_to(replica) and (request.among is None or replica.id in request.among)

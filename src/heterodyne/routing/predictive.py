@@ -113,7 +113,8 @@ def _soonest(request: RoutingRequest, states: Pool, *, now_s: float, chance: Cha
     """
     begin = int(chance() * len(states))
     best = second = states[begin]
-    if not best.in_flight and best.batch_s == 0.0 and best.least_s <= 0.0 and best.free_at_s <= now_s:
+    is_idle = not best.in_flight and best.batch_s == 0.0 and best.least_s <= 0.0 and best.free_at_s <= now_s
+    if is_idle and best.claimed_s == 0.0:
         return best  # it has nothing to do: none could be sooner
     speed = best.speed
     steps = speed.steps * (1.5 + request.prompt_tokens // speed.step_tokens)
@@ -124,6 +125,7 @@ def _soonest(request: RoutingRequest, states: Pool, *, now_s: float, chance: Cha
             wait_s, batch_s = state.free_at_s - now_s, state.batch_s
             if wait_s < state.least_s:
                 wait_s = state.least_s
+            wait_s += state.claimed_s
             if batch_s != 0.0:
                 wait_s += steps * batch_s
                 if batch_s > batch_slo_s:
@@ -161,6 +163,7 @@ def _soonest_with_prefix(
             wait_s, batch_s = state.free_at_s - now_s, state.batch_s
             if wait_s < state.least_s:
                 wait_s = state.least_s
+            wait_s += state.claimed_s
             if batch_s != 0.0:
                 wait_s += steps * batch_s
                 if batch_s > batch_slo_s:

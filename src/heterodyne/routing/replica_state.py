@@ -28,7 +28,7 @@ class ReplicaState:
     __slots__ = (
         *("_at_s", "_blind", "_blind_until_s", "_blind_work_s", "_context_area", "_head_since_s", "_heard"),
         *("_load_at_s", "_most", "_price", "_sequence_area", "_work_done_s", "all_context_tokens"),
-        *("all_patient", "all_waiting", "all_waiting_tokens", "batch_s", "belief", "context_tokens"),
+        *("all_patient", "all_waiting", "all_waiting_tokens", "batch_s", "belief", "claimed_s", "context_tokens"),
         *("decoding", "floor_s", "free_at_s", "in_flight", "is_by_token", "is_gone", "key", "kv_tokens"),
         *("least_s", "others", "own_work_done_s", "patient", "patient_max", "patient_seen_s", "place"),
         *(
@@ -37,6 +37,7 @@ class ReplicaState:
             "room_s",
             "slots",
             "speed",
+            "started",
             "trust",
             "usd_per_s",
             "waiting",
@@ -51,6 +52,7 @@ class ReplicaState:
         self.key = key
         self.speed = speed
         self.in_flight = 0
+        self.started = 0  # that this worker ever sent there
         self.patient = 0  # in flight, of batch and background work: nobody was promised anything
         self.patient_max = PATIENT_MIN  # of them, until more is known of what they do to others
         self.patient_seen_s = -inf  # when one ended last
@@ -62,6 +64,7 @@ class ReplicaState:
         self.waiting_work_s = 0.0  # the same, in seconds by the prior
         self.context_tokens = 0.0  # held by all in flight, prompts and half of their answers
         self.free_at_s = now_s  # when the prompts that wait are worked off
+        self.claimed_s = 0.0  # that prompts may take which another worker sends there, and of which nobody has told yet
         self.room_s = 0.0  # until there is memory or a slot for one more like those it has
         self.floor_s = 0.0  # but not sooner than this from now: none of them has answered
         self.least_s = 0.0  # the longer of the two
@@ -155,6 +158,7 @@ class ReplicaState:
     def start(self, request: RoutingRequest, forecast: ForecastTimes, now_s: float) -> None:
         """One more is sent."""
         self._pass(now_s)
+        self.started += 1
         self.in_flight += 1
         if self.in_flight > self._most:
             self._most = self.in_flight
@@ -169,6 +173,7 @@ class ReplicaState:
     def start_blind(self, request: RoutingRequest, forecast: ForecastTimes, now_s: float) -> float:
         """One more is sent whose first token will not be seen: its prompt should be done by the time returned."""
         self._pass(now_s)
+        self.started += 1
         self.in_flight += 1
         if self.in_flight > self._most:
             self._most = self.in_flight

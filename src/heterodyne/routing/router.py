@@ -20,6 +20,7 @@ from heterodyne.domain.fleet import FleetSnapshot, ModelRule, PoolName, Replica,
 from heterodyne.domain.kv_event import KvEvent
 from heterodyne.domain.urgency import Urgency
 from heterodyne.fleet.kv_settings import KvStoreSettings
+from heterodyne.routing.claims import Claims
 from heterodyne.routing.fabric.fabric import KvFabric
 from heterodyne.routing.fabric.holding import KvHolding
 from heterodyne.routing.forecast import forecast_on
@@ -72,6 +73,7 @@ class Router:
         self._index = PrefixIndex()
         self._exact = ExactBlocks(self._index)
         self.fabric = KvFabric(kv_stores)
+        self.claims = Claims()
         self._gossip = PrefixGossip() if has_others else None
         self._sent_elsewhere = SentElsewhere()
         self._states: dict[ReplicaId, ReplicaState] = {}
@@ -104,6 +106,7 @@ class Router:
         self._by_key = {engine_key(state.replica, self._machine): state for state in self._states.values()}
         for key, state in self._by_key.items():
             state.key = key
+        self.claims.publish(self._by_key)
         pools = Counter(replica.pool for replica in fleet.replicas)
         self._speeds = {pool: speed for pool, speed in self._speeds.items() if pool in pools}
         for pool, speed in self._speeds.items():

@@ -3,7 +3,8 @@
 from math import inf
 from typing import Final, final
 
-from heterodyne.domain.fleet import ReplicaId
+from heterodyne.domain.fleet import Replica, ReplicaId
+from heterodyne.domain.residency import may_answer
 from heterodyne.domain.urgency import Urgency
 from heterodyne.routing.arms import Arm
 from heterodyne.routing.kv.chain import EMPTY, Chain
@@ -80,9 +81,13 @@ class RoutingRequest:
         """Whether it has an SLO."""
         return self.ttft_slo_s < inf or self.itl_slo_s < inf
 
-    def may_be_in(self, region: str | None) -> bool:
-        """Whether it may be answered, and kept, there."""
+    def may_be_in(self, region: str) -> bool:
+        """Whether it may be kept there."""
         return self.regions is None or region in self.regions
+
+    def may_go_to(self, replica: Replica) -> bool:
+        """Whether its prompt may be sent there, by where that and its KV would rest."""
+        return self.regions is None or may_answer(self.regions, replica)
 
     def of_model(self, model: str) -> "RoutingRequest":
         """The same of another model, which knows nothing of the prompts of the first."""

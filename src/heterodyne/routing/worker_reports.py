@@ -11,9 +11,12 @@ from heterodyne.routing.router import Router
 class WorkerReports:
     """One per worker. Nothing that others say lasts longer than the last report that says it."""
 
-    def __init__(self, router: Router, health: Callable[[], FleetHealth] | None, *, stale_s: float = STALE_S) -> None:
-        """`health` has the one that holds at a time; None: nobody is ejected here."""
+    def __init__(
+        self, router: Router, health: Callable[[], FleetHealth] | None, *, name: str, stale_s: float = STALE_S
+    ) -> None:
+        """`name` is what others hear it by; `health` has the one that holds at a time; None: nobody is ejected here."""
         self._router = router
+        self._name = name
         self._health = health
         self._book = ReportBook(stale_s=stale_s)
         self._version = 0
@@ -50,6 +53,8 @@ class WorkerReports:
         book.forget_stale(now_s)
         router.hear_learned(book.speeds())  # before loads: forecasts are settled by both
         router.hear_loads(book.loads(now_s), now_s)
+        workers = sorted({self._name, *book.versions()})
+        router.claims.settle(workers.index(self._name), len(workers), now_s)
         if self._health is not None:
             untils = book.ejections(now_s)
             if untils or self._has_ejections:

@@ -29,7 +29,7 @@ def fleet_text(fleet: FleetFile) -> str:
     for name, pool in fleet.pools.items():
         lines += [f"[pools.{name}]", *_fields(msgspec.to_builtins(pool), usual), ""]
     for name, store in fleet.kv_stores.items():
-        lines += [f"[kv_stores.{name}]", *_fields(msgspec.to_builtins(store), {}), ""]
+        lines += [f"[kv_stores.{name}]", *_fields(msgspec.to_builtins(store), {"regions": ()}), ""]
     return "\n".join(lines)
 
 

@@ -44,7 +44,7 @@ class SimulatedGateways:
         self._routers = routers
         self._chance = chance
         self._sharing = sharing
-        self._reports = [WorkerReports(router, None) for router in routers]
+        self._reports = [WorkerReports(router, None, name=str(number)) for number, router in enumerate(routers)]
         self._left: list[list[_Left]] = [[] for _ in routers]  # by sender, the newest last
         self._gossip: list[_Left] = []
         self._gossip_read = [0 for _ in routers]

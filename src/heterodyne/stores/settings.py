@@ -17,6 +17,13 @@ class StoreSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             "`sqlite:` alone is a file in the user's state folder. A password is better in PGPASSWORD than here."
         ),
     ] = "sqlite:"
+    regions: Annotated[
+        tuple[Annotated[str, Meta(min_length=1)], ...],
+        Meta(
+            description="All regions that the database of `url` is in, with its copies and backups; empty: it is where "
+            "the gateway is. A key that is held to other regions can keep no response, conversation, file or batch."
+        ),
+    ] = ()
     redis_url: Annotated[
         str | None,
         Meta(description="Redis or Valkey that keeps the limits of several gateways together; unset: in this gateway."),

@@ -41,7 +41,7 @@ def remote_replicas(settings: Settings) -> tuple[Replica, ...]:
     """The replicas reached by URL."""
     catalogue = _catalogue(settings)
     return tuple(
-        _remote(_described(name, pool, index, catalogue), pool, index)
+        _remote(_described(settings, name, index, catalogue), pool, index)
         for name, pool in settings.pools.items()
         for index in range(len(pool.urls))
     )
@@ -52,7 +52,7 @@ def driven_pools(settings: Settings, weights: Mapping[str, Path]) -> dict[PoolNa
     catalogue = _catalogue(settings)
     return {
         PoolName(name): _driven(
-            _described(name, pool, 0, catalogue), pool, weights.get(name), _slot_folder(settings, pool)
+            _described(settings, name, 0, catalogue), pool, weights.get(name), _slot_folder(settings, pool)
         )
         for name, pool in settings.pools.items()
         if (pool.command and pool.runs_on == "here") or (pool.autoscaling and name in weights)
@@ -63,7 +63,7 @@ def command_pools(settings: Settings, runs_on: Platform) -> dict[PoolName, Comma
     """The pools whose command runs on that platform."""
     catalogue = _catalogue(settings)
     return {
-        PoolName(name): _command_pool(_described(name, pool, 0, catalogue), pool)
+        PoolName(name): _command_pool(_described(settings, name, 0, catalogue), pool)
         for name, pool in settings.pools.items()
         if pool.command and pool.runs_on == runs_on
     }
@@ -73,7 +73,7 @@ def local_replicas(settings: Settings, weights: Mapping[str, Path]) -> tuple[Loc
     """Of every pool whose weights are at hand and that keeps its replicas, all, each on a port of its own."""
     catalogue = _catalogue(settings)
     described = [
-        (_described(name, settings.pools[name], index, catalogue), settings.pools[name], path)
+        (_described(settings, name, index, catalogue), settings.pools[name], path)
         for name, path in weights.items()
         if not settings.pools[name].autoscaling
         for index in range(settings.pools[name].replicas)
@@ -125,6 +125,7 @@ def _routing_rule(model: ModelSettings, catalogue: Mapping[str, Accelerator]) ->
         ttft_slo_s=None if model.slo_ttft_ms is None else model.slo_ttft_ms / 1000,
         itl_slo_s=None if model.slo_itl_ms is None else model.slo_itl_ms / 1000,
         kv=KvStrategy(model.kv),
+        is_kv_shared=model.kv_shared,
         prefers_hardware=_chips(model.prefer_hardware, catalogue),
         prefers_labels=model.prefer_labels,
         mix=model.mix,
@@ -137,8 +138,10 @@ def _chips(names: tuple[str, ...], catalogue: Mapping[str, Accelerator]) -> tupl
     return tuple(dict.fromkeys(accelerator(name, catalogue).name for name in names))
 
 
-def _described(name: str, pool: PoolSettings, index: int, catalogue: Mapping[str, Accelerator]) -> Replica:
+def _described(settings: Settings, name: str, index: int, catalogue: Mapping[str, Accelerator]) -> Replica:
     """What every replica of a pool has in common; where it is reached is left to others."""
+    pool = settings.pools[name]
+    store = settings.kv_stores.get(pool.kv_store or "")
     chip = None if pool.hardware is None else accelerator(pool.hardware, catalogue)
     return Replica(
         id=ReplicaId(f"{name}-{index}"),
@@ -165,6 +168,7 @@ def _described(name: str, pool: PoolSettings, index: int, catalogue: Mapping[str
         role=ReplicaRole(pool.role),
         kv_transfer=pool.kv_transfer or "",
         kv_store=pool.kv_store or "",
+        kv_store_regions=() if store is None else store.regions,
         kv_layout=kv_layout(name, pool),
         kv_host_bytes=int(pool.kv_host_gb * 1e9),
     )

@@ -64,7 +64,7 @@ class Bench:
         self.said = [b"1", b"2"]
         self.loop = ReportLoop(
             self.store,
-            WorkerReports(self.router, None),
+            WorkerReports(self.router, None, name="me"),
             sender="me",
             gateway="g",
             outbox=GossipOutbox(lambda: self.said.pop(0) if self.said else None, has_near=False),

@@ -7,12 +7,28 @@ import pytest
 from heterodyne.admission.callers import CONSOLE, LOCAL
 from heterodyne.admission.tokens import TokenEstimator
 from heterodyne.domain.errors import InvalidField, NotAllowed
-from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Replica, ReplicaId
+from heterodyne.domain.fleet import FleetSnapshot, Health, ModelRule, PoolName, Replica, ReplicaId
 from heterodyne.domain.operation import Operation
 from heterodyne.domain.request import Request
+from heterodyne.domain.routing_rule import RoutingRule
 from heterodyne.gateway.routing_hints import NONE, read_routing_hints
 from heterodyne.gateway.routing_request_builder import RoutingRequestBuilder
 from heterodyne.routing.routing_request import RoutingRequest
+
+
+class Prompt:
+    """One that its bytes say."""
+
+    whole_bytes = 0
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+
+    def whole(self) -> bytes:
+        return self._text
+
+    def opening(self) -> bytes:
+        return self._text[:10]
 
 
 def fleet(*pools: str) -> FleetSnapshot:
@@ -60,3 +76,23 @@ def test_a_model_that_nobody_serves_is_left_to_whoever_decides() -> None:
 def test_without_the_header_nothing_is_wished_for() -> None:
     assert read_routing_hints({b"host": b"h"}) is NONE
     assert (NONE.pool, NONE.ttft_slo_s) == ("", inf)
+
+
+@pytest.mark.parametrize(("is_shared", "tenant"), [(True, b"tenant"), (False, LOCAL.salt), (True, LOCAL.salt)])
+def test_nothing_is_kept_apart_where_it_is_shared_or_nobody_has_a_key(is_shared: bool, tenant: bytes) -> None:
+    rules = {"m": ModelRule(routing=RoutingRule(is_kv_shared=is_shared))}
+    fleet = FleetSnapshot.of(1, [], rules)
+    assert RoutingRequestBuilder(TokenEstimator()).cache_salt("m", tenant, fleet) == ""
+
+
+def test_tenants_are_kept_apart_unless_an_operator_says_that_they_share() -> None:
+    builder, apart = RoutingRequestBuilder(TokenEstimator()), fleet("a", "b")
+    assert len({builder.cache_salt("m", tenant, apart) for tenant in (b"one", b"two", CONSOLE.salt, LOCAL.salt)}) == 4
+    prompt = b"the sea is wide " * 100
+    for is_shared in (False, True):
+        rules = {"m": ModelRule(routing=RoutingRule(is_kv_shared=is_shared))}
+        snapshot = FleetSnapshot.of(2, apart.replicas, rules)
+        request = Request(id="1", operation=Operation.CHAT, model="m", body=prompt, prompt=Prompt(prompt))
+        first, second = (builder.routing_request(request, NONE, tenant, snapshot) for tenant in (b"one", b"two"))
+        assert first.chain.hashes
+        assert (first.chain == second.chain) is is_shared

@@ -14,8 +14,9 @@ def scheduler(slots: int = 2, *, steps: int = 1, context_tokens: int = 2048, wai
     )
 
 
-def asked(prompt: list[int], limit: int = 3, key: int = 0, stop: int | None = None) -> JaxSequence:
-    return JaxSequence(key, prompt, limit_tokens=limit, stop_ids=frozenset() if stop is None else frozenset({stop}))
+def asked(prompt: list[int], limit: int = 3, key: int = 0, stop: int | None = None, salt: str = "") -> JaxSequence:
+    stops = frozenset() if stop is None else frozenset({stop})
+    return JaxSequence(key, prompt, limit_tokens=limit, stop_ids=stops, salt=salt)
 
 
 def answer(one: SlotScheduler, token: int = 7) -> list[object]:
@@ -97,6 +98,15 @@ def test_the_next_turn_reads_only_what_is_new() -> None:
     assert again.reused == 102
     assert told[0].tokens == [8, 9]
     assert one.counters.reused_tokens == 102
+
+
+def test_nobody_begins_with_what_another_salt_has_left() -> None:
+    one = scheduler(slots=3)
+    for salt, reused in (("a", 0), ("b", 0), ("", 0), ("a", 99), ("b", 99), ("", 99)):
+        sequence = asked(LONG, salt=salt)
+        one.try_submit(sequence)
+        answer(one)
+        assert sequence.reused == reused
 
 
 def test_the_last_token_of_a_prompt_is_always_read() -> None:

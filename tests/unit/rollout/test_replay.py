@@ -68,6 +68,13 @@ def test_what_was_not_cannot(fields: dict[str, object]) -> None:
     assert try_capture(entry(**fields)) is None
 
 
+def test_what_is_held_to_regions_is_asked_again_in_them_alone() -> None:
+    held = entry(regions=("asia", "eu"))
+    assert try_capture(held) is None
+    assert try_capture(held, "us") is None
+    assert try_capture(held, "eu") == try_capture(entry()) == try_capture(entry(), "us")
+
+
 def again(asked: dict[str, object]) -> dict[str, object]:
     return body_again(captured(prompt=asked).body, "next", ANSWER_TOKENS_MAX)
 

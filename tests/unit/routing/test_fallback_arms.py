@@ -48,6 +48,17 @@ def test_a_candidate_does_not_get_more_because_the_baseline_is_busy() -> None:
         rig.decide(arm=BASELINE)
 
 
+def test_a_busy_side_elsewhere_is_not_waited_for_by_those_that_are_held_to_regions() -> None:
+    rig = Rig(fleet(member("a", "old", in_flight_max=2, region="us"), member("c", "new", region="eu")))
+    health = rig.fleet_health.of(rig.selector.snapshot.replicas[0].id)
+    health.on_start(0.0, 10)
+    health.on_start(0.0, 10)
+    with pytest.raises(EnginesFull):
+        rig.decide(arm=BASELINE)
+    assert rig.decide(arm=BASELINE, regions=frozenset(("eu",))).target.id == "c"
+    assert rig.decide(arm=BASELINE, among=frozenset(("c",))).target.id == "c"
+
+
 def test_a_candidate_whose_breaker_is_open_counts_as_lost() -> None:
     rig = Rig(fleet(member("a", "old"), member("b", "old"), member("c", "new")))
     health = rig.fleet_health.of(rig.selector.snapshot.replicas[2].id)

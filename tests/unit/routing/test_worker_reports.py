@@ -26,7 +26,7 @@ class Worker:
         snapshot = fleet(*REPLICAS)
         self.router = Router(snapshot, prior_of=lambda _: ROUND, chance=even, now_s=0.0, has_others=True)
         self.health = FleetHealth(RoutingSettings(), snapshot, 0.0)
-        self.reports = WorkerReports(self.router, lambda: self.health)
+        self.reports = WorkerReports(self.router, lambda: self.health, name=name)
 
     def tell(self, other: "Worker", now_s: float, age_s: float = 0.0) -> None:
         version, body = self.reports.compose(now_s - age_s)

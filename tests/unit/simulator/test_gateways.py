@@ -15,15 +15,23 @@ from tests.support.simulations import SLO, log, pools
 TRIAL = Trial(policy="slo", seed=7, slo=SLO)
 
 
+TOGETHER = 8  # requests that come at one moment, as many as there are replicas
+
+
 def simulated(gateways: int, sharing: Sharing | None = None) -> SimulationReport:
     trial = structs.replace(TRIAL, gateways=gateways, sharing=sharing)
-    return report(run(pools(replicas=8), workload(log(600, gap_s=0.01)), trial), trial)
+    requests = [
+        structs.replace(one, at_s=0.02 * TOGETHER * (number // TOGETHER), prompt_tokens=8 * one.prompt_tokens)
+        for number, one in enumerate(log(600))
+    ]
+    return report(run(pools(replicas=8), workload(requests), trial), trial)
 
 
-def test_gateways_that_tell_each_other_nothing_load_replicas_less_evenly() -> None:
-    one, apart, sharing = simulated(1), simulated(4), simulated(4, Sharing(interval_s=0.05))
+def test_long_prompts_that_come_at_one_moment_wait_longer_where_gateways_tell_each_other_nothing() -> None:
+    one, apart, sharing = simulated(1), simulated(4), simulated(4, Sharing())
     assert apart.requests == sharing.requests == one.requests == 600
-    assert one.inside_hottest <= sharing.inside_hottest < apart.inside_hottest
+    assert one.ttft.p99_s <= sharing.ttft.p99_s < apart.ttft.p99_s
+    assert one.attainment >= sharing.attainment > apart.attainment
 
 
 def test_the_same_seed_gives_the_same_run() -> None:

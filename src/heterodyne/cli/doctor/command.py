@@ -48,11 +48,13 @@ def examine(invocation: Invocation) -> "list[DoctorFinding]":
     from heterodyne.cli.doctor.certificates import certificates
     from heterodyne.cli.doctor.clock import clock
     from heterodyne.cli.doctor.engines import engines
+    from heterodyne.cli.doctor.gateways import gateways
     from heterodyne.cli.doctor.installed import installed
     from heterodyne.cli.doctor.issuers import issuers
     from heterodyne.cli.doctor.kv_exchange import kv_exchange
     from heterodyne.cli.doctor.limits import file_descriptors
     from heterodyne.cli.doctor.ports import ports
+    from heterodyne.cli.doctor.residency import residency
     from heterodyne.cli.doctor.stores import stores
     from heterodyne.cli.doctor.weights import weights
 
@@ -68,6 +70,8 @@ def examine(invocation: Invocation) -> "list[DoctorFinding]":
         *certificates(settings),
         *issuers(settings),
         *stores(settings),
+        *gateways(settings),
+        *residency(settings),
         *weights(settings),
         *engines(settings),
         *kv_exchange(settings),

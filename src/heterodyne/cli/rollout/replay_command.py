@@ -11,6 +11,7 @@ from heterodyne.cli.moment import moment_s
 from heterodyne.cli.progress import counting
 
 if TYPE_CHECKING:
+    from heterodyne.audit.search import AuditQuery
     from heterodyne.rollout.replay import CapturedRequest, ReplaySeen
 
 API_KEY_VARIABLE = "HETERODYNE_API_KEY"
@@ -25,6 +26,7 @@ API_KEY_VARIABLE = "HETERODYNE_API_KEY"
 @click.option("--since", callback=moment_s, metavar="TIME", help="From this time on; ISO 8601, UTC unless it says.")
 @click.option("--judge", metavar="NAME", help="Model that says which of two answers is better.")
 @click.option("--judge-url", metavar="URL", help="Where the judge is; else at the same address.")
+@click.option("--region", metavar="REGION", help="Where candidate and judge are, for what is held to regions.")
 @click.option("--in-flight", type=click.IntRange(1, 64), default=4, show_default=True, help="Asked at the same time.")
 @click.option("--timeout", "timeout_s", type=float, default=120.0, show_default=True, help="Seconds for one answer.")
 @click.option("--key-env", default=API_KEY_VARIABLE, show_default=True, metavar="NAME", help="Variable of the API key.")
@@ -40,6 +42,7 @@ def replay(
     since: float | None,
     judge: str | None,
     judge_url: str | None,
+    region: str | None,
     in_flight: int,
     timeout_s: float,
     key_env: str,
@@ -48,19 +51,21 @@ def replay(
 ) -> None:
     """Ask a candidate again what users asked a MODEL before, and compare the answers; exit 1 when it is surely worse.
 
-    Read is what the audit log holds of projects with `keeps_content`, redacted. Nobody gets the answers.
+    Read is what the audit log holds of projects with `keeps_content`, redacted. Nobody gets the answers. Requests of
+    keys that are held to regions are left out, unless --region is one of them.
 
     \b
     Examples:
       heterodyne rollout replay chat --to http://10.0.0.8:8000
       heterodyne rollout replay chat --to http://10.0.0.8:8000 --judge judge-70b --judge-url http://127.0.0.1:8080
     """
+    from heterodyne.audit.search import AuditQuery
     from heterodyne.cli.chat.openai_client import OpenAIClient
     from heterodyne.cli.output import print_json
     from heterodyne.cli.rollout.replayer import AskedModel, Replayer
     from heterodyne.domain.errors import InvalidSpec
 
-    captured = _captured(place, model, requests, project, since)
+    captured = _captured(place, model, requests, AuditQuery(project=project, since=since), region)
     if not captured:
         raise InvalidSpec(
             f"{place.folder}: the audit log holds no answered request of {model} with its text; "
@@ -81,9 +86,9 @@ def replay(
 
 
 def _captured(
-    place: AuditPlace, model: str, requests: int, project: str | None, since: float | None
+    place: AuditPlace, model: str, requests: int, query: "AuditQuery", region: str | None
 ) -> list["CapturedRequest"]:
-    from heterodyne.audit.search import AuditQuery, FoundEntry, search
+    from heterodyne.audit.search import FoundEntry, search
     from heterodyne.domain.audit import RequestEntry
     from heterodyne.rollout.replay import try_capture
 
@@ -92,11 +97,11 @@ def _captured(
     def take(found: FoundEntry) -> None:
         entry = found.entry
         if isinstance(entry, RequestEntry) and model in (entry.model, entry.asked_model):
-            captured = try_capture(entry)
+            captured = try_capture(entry, region)
             if captured is not None:
                 latest.append(captured)
 
-    verdict = search(place.folder, place.key(), AuditQuery(project=project, since=since), take)
+    verdict = search(place.folder, place.key(), query, take)
     if not verdict.is_intact:
         click.echo("the log is not as it was written: `heterodyne audit verify` says where", err=True)
     return list(latest)

@@ -12,7 +12,7 @@ from heterodyne.batches.notice import WorkNotice
 from heterodyne.batches.pace import PAUSE_S, LineOrder
 from heterodyne.batches.result_words import WORDS, LineAnswer
 from heterodyne.batches.work_folder import Piece, WorkFolder, WorkLine, result_line
-from heterodyne.gateway.stored.inner_call import KEY_ID, InnerAnswer, InnerCall
+from heterodyne.gateway.stored.inner_call import KEPT_IN_FILE, KEY_ID, InnerAnswer, InnerCall
 from heterodyne.telemetry import log, metrics
 from heterodyne.telemetry.trouble import Trouble
 from heterodyne.wire.message import HttpRequest
@@ -80,6 +80,7 @@ class BatchRun:
             b"x-heterodyne-class": b"batch",
             b"x-heterodyne-deadline-ms": b"%d" % (longest_s * 1000),
             KEY_ID: notice.key.encode(),
+            KEPT_IN_FILE: b"",
         }
         self._order: LineOrder[LineTask] = LineOrder()
         self._calls: dict[LineTask, InnerCall] = {}

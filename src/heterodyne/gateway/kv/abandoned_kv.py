@@ -79,7 +79,7 @@ class AbandonedKv:
             if one.is_takeable
             and one.id not in (theirs.id, target.id)
             and (one.kv_layout, one.kv_transfer) == (theirs.kv_layout, theirs.kv_transfer)
-            and use.request.may_be_in(one.region)
+            and use.request.may_go_to(one)
         ]
         if not was_told:
             readers = [

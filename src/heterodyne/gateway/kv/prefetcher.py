@@ -21,7 +21,7 @@ from heterodyne.gateway.kv.move_slot import SlotMover
 from heterodyne.gateway.kv.slot_book import NOTHING, Hashes, SlotBook
 from heterodyne.gateway.kv.slot_files import SlotFiles, slot_key
 from heterodyne.gateway.kv.slot_keeper import BLOCKS_MIN
-from heterodyne.routing.kv.next_turns import NextTurn, NextTurns
+from heterodyne.routing.fabric.next_turns import NextTurn, NextTurns
 from heterodyne.routing.routing_request import RoutingRequest
 from heterodyne.telemetry import log, metrics
 
@@ -122,7 +122,7 @@ class Prefetcher:
             return  # it is where the turn will go
         for replica, book in sorted(books, key=lambda pair: pair[0].id != turn.replica):
             mover = self._mover(self._fleet.wire(replica.id))
-            is_open = replica.is_takeable and replica.id not in self._at_work and request.may_be_in(replica.region)
+            is_open = replica.is_takeable and replica.id not in self._at_work and request.may_go_to(replica)
             if mover is None or not is_open or not self._is_saved(replica, request.tenant, hashes):
                 continue
 

@@ -162,7 +162,7 @@ def chosen(
     found: list[RecentPrompt] = []
 
     def may(one: RecentPrompt) -> bool:
-        return one.made_for.engine == replica.engine and one.request.may_be_in(replica.region)
+        return one.made_for.engine == replica.engine and one.request.may_go_to(replica)
 
     for prefix in prefixes:
         if len(found) == count:

@@ -17,6 +17,7 @@ from heterodyne.gateway.forms.responses_words import ResponseWords
 from heterodyne.gateway.pages import PageResponse, PageRest
 from heterodyne.gateway.render import EVENTS
 from heterodyne.gateway.stored.background_stream import BackgroundStream
+from heterodyne.gateway.stored.content_places import ContentPlaces
 from heterodyne.gateway.stored.documents import Documents
 from heterodyne.gateway.stored.event_blocks import KIND as EVENT_BLOCK
 from heterodyne.gateway.stored.event_blocks import KeptEvents, follow_kept, has_events
@@ -58,8 +59,9 @@ class Ask(Protocol):
 class Background:
     """Those of one worker, and those who follow their events."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, places: ContentPlaces) -> None:
         self._documents = documents
+        self._places = places
         self._tasks: set[asyncio.Task[None]] = set()
         self._followers: set[asyncio.Task[None]] = set()
         self._logs: dict[str, EventLog] = {}  # of those that are streams, by id
@@ -70,6 +72,7 @@ class Background:
 
     async def begin(self, http: HttpRequest, caller: Caller, longest_s: float) -> PageResponse:
         """Queue it; the answer is the response as it stands, or its events."""
+        self._places.check_documents(caller)
         if len(self._tasks) >= RUNNING_MAX:
             raise Overloaded(f"{RUNNING_MAX} responses run in the background already.", retry_after_s=5)
         words = ResponseWords(http.body)

@@ -57,6 +57,7 @@ _fields = msgspec.json.Decoder(BatchFields)
 
 async def create(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """POST /v1/batches"""
+    room.places.check_files(caller)
     fields = body_of(http, _fields)
     if fields.endpoint not in ENDPOINTS:
         raise InvalidField(f"endpoint: one of {', '.join(ENDPOINTS)} is expected.", param="endpoint")

@@ -66,6 +66,7 @@ async def completion(room: StoredRoom, http: HttpRequest, caller: Caller) -> Pag
 
 async def update(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """POST /v1/chat/completions/{id}: other metadata."""
+    room.places.check_documents(caller)
     change = body_of(http, _change)
     found = await room.documents.get(caller.project, KIND, id_in(http, ID))
     kept = _kept.decode(found.body)

@@ -51,6 +51,7 @@ _item = msgspec.json.Decoder(InputItem)
 
 async def create(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """POST /v1/conversations"""
+    room.places.check_documents(caller)
     fields = body_of(http, _fields)
     items = _named(fields.items or [])
     id = new_id("conv")
@@ -68,6 +69,7 @@ async def conversation(room: StoredRoom, http: HttpRequest, caller: Caller) -> P
 
 async def update(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """POST /v1/conversations/{id}: other metadata."""
+    room.places.check_documents(caller)
     change = body_of(http, _change)
     found = await room.documents.get(caller.project, CONVERSATION, id_in(http, ID))
     body = _conversation(found.id, int(found.created_at), change.metadata)
@@ -86,6 +88,7 @@ async def delete(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageRes
 
 async def add_items(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """POST /v1/conversations/{id}/items"""
+    room.places.check_documents(caller)
     items, id = _named(body_of(http, _new_items).items), id_in(http, ID)
     if not await room.documents.append(caller.project, id, ITEM, items):
         raise unknown(CONVERSATION, id)

@@ -13,6 +13,7 @@ from heterodyne.wire.server_connection import Handler, ServerConnection, ServerL
 STORED_ID: Final = b":stored-id"  # what its answer is to be kept by
 KEY_ID: Final = b":key-id"  # whose it is, where the key itself is not known any more
 REGIONS: Final = b":regions"  # the only ones that may answer it, a line each, whatever its key may
+KEPT_IN_FILE: Final = b":kept-in-file"  # its answer is a line of a batch
 HEAD_BYTES_MAX: Final = 65536
 
 

@@ -49,6 +49,7 @@ _fields = msgspec.json.Decoder(MessageBatchFields)
 
 async def create(room: StoredRoom, http: HttpRequest, caller: Caller) -> PageResponse:
     """POST /v1/messages/batches"""
+    room.places.check_files(caller)
     content = await asyncio.to_thread(_lines, http.body, room.documents.lines_max)
     now = room.documents.wall_clock()
     id = new_id("msgbatch")

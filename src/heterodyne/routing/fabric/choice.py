@@ -122,7 +122,7 @@ class _Search:
         self._alone_all: tuple[Forecast, ...] = ()
         self._options: list[KvPlan] = []
         self._is_picky = bool(request.prefill_out) or request.regions is not None or not fabric.pinned.is_empty
-        self._holders = [one for one in holders(cached, sides.by_place) if self._may_send(one)]
+        self._holders = [one for one in holders(request, cached, sides.by_place) if self._may_send(one)]
         self._stored: dict[tuple[str, str], float] = {}  # tokens, by store and layout
         self._prompt = request.copied()  # as a prefill replica sees it
         self._prompt.output_tokens = 1.0
@@ -151,7 +151,7 @@ class _Search:
         targets = [self._plain.state, *targets[: TARGETS_MAX - 1]]
         if sides.moves:
             held = self._fabric.on_hosts(request.chain)
-            for holder in holders(held, sides.by_place)[:SENDERS_MAX]:
+            for holder in holders(request, held, sides.by_place)[:SENDERS_MAX]:
                 if holder not in targets and any(holder in states for states in answering):
                     targets.append(holder)
             for state in targets:

@@ -10,13 +10,13 @@ from heterodyne.routing.routing_request import RoutingRequest
 HOLDERS_MAX: Final = 8
 
 
-def holders(cached: PrefixMatches, by_place: dict[int, ReplicaState]) -> list[ReplicaState]:
+def holders(request: RoutingRequest, cached: PrefixMatches, by_place: dict[int, ReplicaState]) -> list[ReplicaState]:
     """Those that have most of the prompt and may be asked for it, the most first."""
     found: list[ReplicaState] = []
     for _, places in reversed(cached.lengths):
         for place in places:
             state = by_place.get(place)
-            if state is not None:
+            if state is not None and request.may_go_to(state.replica):
                 found.append(state)
                 if len(found) == HOLDERS_MAX:
                     return found
@@ -25,7 +25,7 @@ def holders(cached: PrefixMatches, by_place: dict[int, ReplicaState]) -> list[Re
 
 def may_send(state: ReplicaState, request: RoutingRequest, pinned: PinnedKv, now_s: float) -> bool:
     """Whether it may have the prompt, is fit to compute it for another, and has room beside what it keeps."""
-    if state.replica_id in request.prefill_out or not request.may_be_in(state.replica.region):
+    if state.replica_id in request.prefill_out or not request.may_go_to(state.replica):
         return False
     kept = pinned.tokens(state.place, now_s)
     return not kept or kept + state.all_context_tokens + request.prompt_tokens <= state.kv_tokens

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from heterodyne.domain.fleet import Health, Replica, ReplicaId
+from heterodyne.domain.residency import may_answer
 from heterodyne.routing.health.replica_health import FULL, PAUSED, RATE_LIMITED, ReplicaHealth
 from heterodyne.routing.health.snapshot import ModelHealthSnapshot
 from heterodyne.routing.settings import RoutingSettings
@@ -148,7 +149,9 @@ class ModelHealth:
         """Whether some replica in these regions only has enough to do now: what may go nowhere else waits for it, also
         where a learned limit would send others elsewhere."""
         return any(
-            replica.region in regions and one.may_take(now_s, tokens) in BUSY and one.rate_limit_wait_s < QUEUED_S_MAX
+            may_answer(regions, replica)
+            and one.may_take(now_s, tokens) in BUSY
+            and one.rate_limit_wait_s < QUEUED_S_MAX
             for replica, one in self._members
         )
 

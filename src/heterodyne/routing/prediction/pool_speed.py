@@ -13,6 +13,7 @@ from heterodyne.routing.snapshots import PoolSpeedSnapshot
 HEAR_EVERY_S: Final = 0.002  # five hundred samples a second are plenty
 ANSWER_PRIOR: Final = 256.0
 ANSWER_PACE: Final = 0.05
+PROMPT_PACE: Final = 0.05
 PROMPT_RATE_S: Final = 5.0  # over which the share of time that prompts take is averaged
 FIXED_MIN_S: Final = 0.002  # so that a delay the prior lacks can be learned at all
 REFERENCE_BATCH: Final = 32  # a token's share of a step is counted as in a batch of this size, whatever runs now
@@ -75,7 +76,7 @@ class PoolSpeed:
     __slots__ = (
         *("_began_at_s", "_ended_at_s", "_first", "_fixed_s", "_has_begun_from_others", "_later", "ahead", "ahead_s"),
         *("ahead_share_prior", "answer_tokens", "context_token_s", "heard_at_s", "heard_prompt_share"),
-        *("itl_band", "key", "mixes_prompts", "patient_share", "prior", "prompt_at_s"),
+        *("itl_band", "key", "mixes_prompts", "patient_share", "prior", "prompt_at_s", "prompt_work_s"),
         *("prompt_rate", "prompt_s", "prompt_token_s", "prompt_token_squared_s", "prompts"),
         *("prompts_between", "replicas", "sequence_s", "slots", "step_s"),
         *("step_tokens", "steps", "token_share_s", "ttft_band", "ttft_band_waiting"),
@@ -95,6 +96,7 @@ class PoolSpeed:
         self.answer_tokens = ANSWER_PRIOR  # of a usual answer
         self.prompt_rate = 0.0  # seconds of prompts a second, of all replicas, by the prior
         self.prompt_at_s = 0.0
+        self.prompt_work_s = 0.0  # of a usual prompt, by the prior
         self.heard_prompt_share = 0.0  # of one replica's time, that prompts of other workers take by their reports
         self.heard_at_s = -inf  # when a request was last learned from
         self._began_at_s = self._ended_at_s = -inf  # when answers last did that were learned from
@@ -153,6 +155,7 @@ class PoolSpeed:
             self.prompt_rate *= exp(-passed_s / PROMPT_RATE_S)
             self.prompt_at_s = now_s
         self.prompt_rate += work_s / PROMPT_RATE_S
+        self.prompt_work_s += PROMPT_PACE * (work_s - self.prompt_work_s)
 
     def learn_first(self, work_s: float, backlog_s: float, steps_s: float, ttft_s: float) -> None:
         """A first token came, with this much before it."""

@@ -90,6 +90,17 @@ class RedisReports:
         except self._errors as error:
             raise self._away(error) from error
 
+    async def bodies(self) -> dict[str, bytes]:
+        """What each of them says, for a person at a terminal: nobody hears of who asks."""
+        try:
+            async with deadline(self._timeout_s):
+                senders = await self._client.zrange(f"{self._prefix}alive", -SENDERS_MAX, -1)
+                keys = [b"%breport:%b" % (self._prefix.encode(), sender) for sender in senders]
+                bodies = [await self._client.hget(key, "body") for key in keys]
+        except self._errors as error:
+            raise self._away(error) from error
+        return {sender.decode(): body for sender, body in zip(senders, bodies, strict=True) if body}
+
     def _away(self, error: Exception) -> StoreUnavailable:
         # The client's own words may hold the address, which may hold a password.
         return StoreUnavailable(f"Redis, where gateways leave their reports, does not answer ({why_away(error)}).")

@@ -24,6 +24,7 @@ RESTART_FIELDS = {
         "connect_timeout_s",
         "engine_connections_idle_max",
         "files_url",
+        "files_regions",
     ),
     "fleet": ("keda_host", "keda_port"),
     "alerts": ("is_on", "webhooks"),

@@ -140,6 +140,24 @@ def test_a_long_prompt_is_computed_by_one_and_answered_by_another_when_that_is_s
     assert choice.forecast.usd >= plan.prefill.usd
 
 
+@pytest.mark.parametrize(
+    "elsewhere", [{"region": "us"}, {"region": "eu", "kv_store": "s", "kv_store_regions": ("us",)}]
+)
+def test_a_prompt_that_is_held_to_regions_is_computed_and_fetched_in_them(elsewhere: dict[str, object]) -> None:
+    quick = structs.replace(LINKED, prompt_token_s=1e-5)
+    here = decoding("d1", region="eu")
+    split = KvFleet(prefilling(**elsewhere), here, priors={"prompts": quick})
+    assert split.decide(asked()).kv_plan is not None
+    assert split.decide(asked(regions=frozenset(("eu",)))).kv_options == ()
+    peers = KvFleet(copying("a", **elsewhere), copying("b", region="eu"))
+    peers.serve(asked(), "a")
+    peers.occupy("a")
+    assert peers.decide(asked()).kv_plan is not None
+    own = next(one for one in peers.fleet.replicas if one.id == "b")
+    choice = peers.router.decide(asked(regions=frozenset(("eu",))), (own,), peers.now_s)
+    assert (choice.target.id, choice.kv_options) == ("b", ())
+
+
 @pytest.mark.parametrize("tokens", [10, 300])
 def test_short_prompts_skip_the_split(tokens: int) -> None:
     one = KvFleet(prefilling(), decoding("d1"), decoding("d2"), priors={"prompts": QUICK})

@@ -1,7 +1,7 @@
 """A conversation's next turn is expected by the pauses before its earlier ones."""
 
 from heterodyne.domain.fleet import ReplicaId
-from heterodyne.routing.kv.next_turns import PAUSE_MAX_S, TURNS_MAX, NextTurns
+from heterodyne.routing.fabric.next_turns import PAUSE_MAX_S, TURNS_MAX, NextTurns
 from heterodyne.routing.routing_request import RoutingRequest
 from tests.support.kv_fleets import asked
 
