@@ -9,11 +9,21 @@ WRAP := $(BIN)/python -m tests.docs.wrap
 PYTEST_ARGS := --numprocesses $(JOBS) --no-loadscope-reorder
 # Where bytecode may not be kept, every process that a test starts compiles the product anew.
 unexport PYTHONDONTWRITEBYTECODE
+# What `pip install` is to do besides: CI has no bytecode made of what no test imports.
+INSTALL_ARGS ?=
 # `--quick` compiles without optimisation: half the time, and as good for tests.
 COMPILE_ARGS ?=
 # Where compiled files are at work.
 COMPILED_TESTS := tests/wire tests/faults tests/property tests/simulation tests/e2e tests/unit/gateway \
 	tests/unit/routing tests/unit/admission tests/unit/wire
+# Where they are not: no compiled function is called, or what is shown is the supervisor's, a command's or a console's and
+# a request behind it is like any other.
+NOT_COMPILED := $(wildcard $(addprefix tests/e2e/test_, admin_audit.py agreed_reloads.py banner.py batch_command.py \
+	batch_keeper.py bench_command.py calibrate_command.py console_*.py doctor.py kv_console.py llamacpp_child.py \
+	webhooks.py wheel.py)) \
+	$(addprefix tests/property/test_, abuse_memory.py audit_chain.py collected_blobs.py fair_queue.py history.py \
+	memory.py mix.py prices.py prometheus_page.py reload_of_all.py replica_watch.py reports.py scaling.py \
+	usage_tally.py yaml_text.py) tests/unit/routing/cascade
 
 .DEFAULT_GOAL := help
 # Every verb that `make help` shows.
@@ -24,7 +34,10 @@ help:  ## show the verbs
 
 install: $(VENV)/.installed  ## make a virtual environment and install heterodyne into it
 
-environment: $(VENV)/.test $(VENV)/.check $(VENV)/.compile  ## install what tests, checks and the compiler need
+environment: $(VENV)/.all  ## install what tests, checks and the compiler need
+
+collected: $(VENV)/.test  # a process that finds all tests keeps what it makes of them and of the source for the others
+	$(BIN)/python -m pytest --collect-only -qq >/dev/null
 
 run: install  ## serve the default models on http://127.0.0.1:8080
 	@$(BIN)/heterodyne serve $(ARGS)
@@ -38,6 +51,9 @@ test: $(VENV)/.test  ## install what the tests need and run them all
 
 tools:  ## install Chromium and promtool, which some tests drive, where apt-get may be used
 	.ci/tools
+
+test-deep: $(VENV)/.test  ## the tests with generated examples, with three times as many
+	TEST_DEEP=1 $(BIN)/python -m pytest $(PYTEST_ARGS) -m hypothesis $(ARGS)
 
 test-engines: $(VENV)/.test  ## real vLLM on CPU beside llama.cpp (heavy install)
 	$(BIN)/python tests/engines/install.py
@@ -242,7 +258,7 @@ compiled-apart: $(VENV)/.compile  ## make machine code under build/ alone; `make
 	$(BIN)/python -m compiling.build --apart $(COMPILE_ARGS)
 
 test-compiled: $(VENV)/.test compile  ## the tests of the rooms that are compiled
-	$(BIN)/python -m pytest $(PYTEST_ARGS) $(COMPILED_TESTS) $(ARGS)
+	$(BIN)/python -m pytest $(PYTEST_ARGS) $(COMPILED_TESTS) $(addprefix --ignore ,$(NOT_COMPILED)) $(ARGS)
 
 wheel: $(VENV)/.compile  ## build dist/: the source, a wheel of Python alone, and one that is compiled for this machine
 	$(BIN)/python -m build --outdir dist
@@ -265,8 +281,14 @@ $(VENV)/.venv:
 
 $(VENV)/.installed: $(VENV)/.venv pyproject.toml
 	@echo "installing heterodyne into $(VENV) ..." >&2
-	@$(PIP) install -e .
+	@$(PIP) install $(INSTALL_ARGS) -e .
 	@touch $@
+
+$(VENV)/.all: $(VENV)/.venv pyproject.toml
+	@echo "installing heterodyne and the tools of tests, checks and the compiler into $(VENV) ..." >&2
+	@$(PIP) install "pip>=25.1"
+	@$(PIP) install $(INSTALL_ARGS) -e . --group test --group check --group compile
+	@touch $(VENV)/.installed $(VENV)/.test $(VENV)/.check $(VENV)/.compile $@
 
 $(VENV)/.test: $(VENV)/.installed
 	@echo "installing the test tools ..." >&2

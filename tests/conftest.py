@@ -10,11 +10,14 @@ from hypothesis import HealthCheck, settings
 from compiling.build import stale
 from heterodyne.testing.serve_process import ServeProcess, is_alive
 from tests.support.coroutines import pytest_pyfunc_call  # noqa: F401  # a hook: tests may be coroutines
+from tests.support.examples import examples
 from tests.support.file_by_file import pytest_xdist_make_scheduler  # noqa: F401  # a hook, where there are processes
 from tests.support.leftovers import watch_over_this_run
 
 # How long an example takes is the machine's affair.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "any machine", deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("any machine")
 
 

@@ -45,6 +45,7 @@ from heterodyne.stores.sqlite.documents import SqliteDocuments
 from heterodyne.stores.sqlite.tenants import SqliteTenants
 from heterodyne.supervisor.stores.shared_audit_log import SharedAuditLog
 from tests.support.admin_fleets import ScriptedFleet
+from tests.support.examples import examples
 from tests.support.store_services import store_services
 from tests.support.threads import in_thread
 
@@ -129,6 +130,6 @@ def map_body(context: schemathesis.HookContext, body: object) -> object:
 
 
 @api.parametrize()
-@hypothesis.settings(max_examples=10, derandomize=True, deadline=None, database=None)
+@hypothesis.settings(max_examples=examples(10, least=5), derandomize=True, deadline=None, database=None)
 def test_every_answer_of_the_admin_api_is_one_the_description_promises(case: Case, url: str) -> None:
     case.call_and_validate(base_url=url, checks=CHECKS, timeout=ANSWER_S)

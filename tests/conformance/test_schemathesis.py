@@ -17,6 +17,7 @@ from schemathesis.specs.openapi.checks import (
 from heterodyne.gateway.openapi import document
 from heterodyne.testing.behaviours import answer_everything
 from heterodyne.testing.scripted_engine import EngineCall
+from tests.support.examples import examples
 from tests.support.gateways import gateway_over
 from tests.support.requests import MODEL
 from tests.support.threads import in_thread
@@ -80,12 +81,12 @@ def map_path_parameters(context: schemathesis.HookContext, path_parameters: dict
 
 
 @api.parametrize()
-@hypothesis.settings(max_examples=15, derandomize=True, deadline=None, database=None)
+@hypothesis.settings(max_examples=examples(15, least=5), derandomize=True, deadline=None, database=None)
 def test_every_answer_is_one_the_description_promises(case: Case, url: str) -> None:
     case.call_and_validate(base_url=url, checks=CHECKS, timeout=ANSWER_S)
 
 
 @tensors.parametrize()
-@hypothesis.settings(max_examples=15, derandomize=True, deadline=None, database=None)
+@hypothesis.settings(max_examples=examples(15, least=5), derandomize=True, deadline=None, database=None)
 def test_every_answer_about_tensors_is_one_the_description_promises(case: Case, tensor_url: str) -> None:
     case.call_and_validate(base_url=tensor_url, checks=CHECKS, timeout=ANSWER_S)

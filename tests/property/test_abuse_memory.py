@@ -10,6 +10,7 @@ from heterodyne.safety.abuse.minhash import SIGNATURE_BYTES
 from heterodyne.safety.abuse.prompt_clusters import SENDERS_MAX, PromptClusters
 from heterodyne.safety.abuse.settings import AbuseSettings
 from heterodyne.safety.abuse.windowed_count import WindowedCount
+from tests.support.examples import examples
 
 WINDOW_S = 100.0
 
@@ -23,7 +24,7 @@ moments = st.lists(st.floats(0, 50), min_size=1, max_size=60).map(
 
 
 @given(st.data(), moments)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_groups_are_few_are_found_again_and_are_forgotten(data: st.DataObject, at: list[float]) -> None:
     clusters = PromptClusters(0.4, WINDOW_S, clusters_max=8)
     for moment in at:
@@ -39,7 +40,7 @@ def test_groups_are_few_are_found_again_and_are_forgotten(data: st.DataObject, a
 
 
 @given(st.lists(signatures, min_size=1, max_size=30))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_an_index_that_everything_was_taken_out_of_is_empty(several: list[bytes]) -> None:
     index = BandIndex()
     for number, signature in enumerate(several):
@@ -60,7 +61,7 @@ def test_senders_of_one_group_are_bounded_and_the_silent_go_first() -> None:
 
 
 @given(st.lists(st.tuples(signatures, st.integers(0, 99), st.floats(0, 2)), min_size=1, max_size=80))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_what_is_known_of_a_key_is_bounded(asked: list[tuple[bytes, int, float]]) -> None:
     watch = Extraction("one", AbuseSettings(watch="extraction"), keys_max=3)
     for signature, digest, temperature in asked:
@@ -73,7 +74,7 @@ def test_what_is_known_of_a_key_is_bounded(asked: list[tuple[bytes, int, float]]
 
 
 @given(moments)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_windowed_count_is_never_more_than_two_windows_have_nor_less_than_none(at: list[float]) -> None:
     count = WindowedCount(WINDOW_S)
     for place, moment in enumerate(at):

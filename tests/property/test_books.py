@@ -15,6 +15,7 @@ from heterodyne.books.recover import recover_all
 from heterodyne.books.spool import UsageSpool
 from heterodyne.domain.errors import StoreUnavailable
 from heterodyne.domain.usage import FlightTerms, RequestQuery, UsageEnding, UsageGroup, UsageOpening, UsageQuery
+from tests.support.examples import examples
 from tests.support.flight_slots import open_slot, place_slot
 from tests.support.inline_books import InlineBooks
 
@@ -157,6 +158,6 @@ class BooksMachine(RuleBasedStateMachine):
 
 
 BooksMachine.TestCase.settings = settings(
-    max_examples=40, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=examples(40), stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
 test_the_books_balance_in_any_order = BooksMachine.TestCase

@@ -22,6 +22,7 @@ from heterodyne.registry.catalog.catalog import Catalog
 from heterodyne.registry.catalog.collect import collect, remove_version
 from heterodyne.registry.files import sha256_of
 from tests.support.catalogs import opened_catalog
+from tests.support.examples import examples
 
 VERSIONS, CONTENTS = 3, 4
 ACTS = st.one_of(
@@ -32,7 +33,7 @@ ACTS = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(ACTS, max_size=14), st.sets(st.integers(1, VERSIONS)))
 def test_nothing_that_is_referred_to_is_collected(acts: Sequence[tuple[str, int, set[int]]], pinned: set[int]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from heterodyne.domain.history import HistoryGroup, HistoryQuery
 from heterodyne.domain.usage import UsageRecord
+from tests.support.examples import examples
 from tests.support.history_checks import check_history
 from tests.support.inline_books import InlineBooks
 from tests.support.usage_records import record
@@ -45,7 +46,7 @@ QUERIES = st.builds(
 
 
 @given(st.lists(st.lists(RECORDS, max_size=12), max_size=5), QUERIES)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_minutes_add_up_to_what_their_records_do(batches: list[list[UsageRecord]], query: HistoryQuery) -> None:
     async def check() -> None:
         store = InlineBooks()

@@ -13,6 +13,7 @@ from heterodyne.admission.limits.reservation import PendingReservation, Reservat
 from heterodyne.domain.tenant import Level, Limits
 from heterodyne.ports.leases import NO_WINDOW, LeaseAnswer, LeaseCall
 from heterodyne.stores.leases.memory import MemoryLeases
+from tests.support.examples import examples
 
 START_S = 1_800_000_000.0
 MINUTE_S = 2
@@ -46,7 +47,7 @@ events = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(events, min_size=20, max_size=120))
 def test_no_interleaving_exceeds_a_limit_and_all_is_counted_in_the_end(happened: list[Any]) -> None:
     world = World()

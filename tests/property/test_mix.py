@@ -9,6 +9,7 @@ from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.planning.mix.cheapest_mix import cheapest_mix
 from heterodyne.planning.mix.problem import MixPlan, MixProblem, ReplicaKind, Stock, TrafficBucket
 from heterodyne.planning.mix.single_kind import can_serve
+from tests.support.examples import examples
 
 RATES = st.floats(0.05, 20.0)
 STOCK = "stock"
@@ -57,7 +58,7 @@ def solve(problem: MixProblem) -> MixPlan | None:
         return None
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=examples(120), deadline=None, derandomize=True)
 @given(problems())
 def test_a_plan_keeps_every_promise(problem: MixProblem) -> None:
     plan = solve(problem)
@@ -85,7 +86,7 @@ def test_a_plan_keeps_every_promise(problem: MixProblem) -> None:
     assert stock.available is None or chips <= stock.available
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=examples(80), deadline=None, derandomize=True)
 @given(problems())
 def test_no_kind_does_more_than_its_replicas_can(problem: MixProblem) -> None:
     plan = solve(problem)
@@ -100,7 +101,7 @@ def test_no_kind_does_more_than_its_replicas_can(problem: MixProblem) -> None:
         assert busy <= plan.replicas.get(kind.name, 0) * (1.0 - problem.headroom) + TOLERANCE
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=examples(80), deadline=None, derandomize=True)
 @given(problems())
 def test_after_any_loss_the_rest_still_carries_the_critical_load(problem: MixProblem) -> None:
     plan = solve(structs.replace(problem, survives_one_loss=True))
@@ -115,7 +116,7 @@ def test_after_any_loss_the_rest_still_carries_the_critical_load(problem: MixPro
         assert solve(MixProblem(buckets=critical, kinds=left, stocks=(Stock(name=STOCK),), headroom=0.0)) is not None
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=examples(80), deadline=None, derandomize=True)
 @given(problems())
 def test_no_kind_alone_is_cheaper_than_the_mix(problem: MixProblem) -> None:
     plan = solve(problem)
@@ -124,7 +125,7 @@ def test_no_kind_alone_is_cheaper_than_the_mix(problem: MixProblem) -> None:
     assert plan.usd_per_hour <= min(plan.single_kind_usd_per_hour.values()) + 1e-6
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(problems(), st.floats(0.1, 1.0))
 def test_less_traffic_never_costs_more(problem: MixProblem, part: float) -> None:
     plan = solve(problem)
@@ -136,7 +137,7 @@ def test_less_traffic_never_costs_more(problem: MixProblem, part: float) -> None
     assert smaller.usd_per_hour <= plan.usd_per_hour + 1e-6
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=examples(80), deadline=None, derandomize=True)
 @given(problems())
 def test_roles_never_make_a_mix_dearer(problem: MixProblem) -> None:
     together = tuple(kind for kind in problem.kinds if kind.role is ReplicaRole.BOTH)

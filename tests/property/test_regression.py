@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heterodyne.routing.prediction.regression import Four, Regression
+from tests.support.examples import examples
 
 STEP_S, SEQUENCE_S, TOKEN_S = 8e-3, 4e-5, 4e-8
 PRIOR: Four = (STEP_S, SEQUENCE_S, TOKEN_S, 1.0)
@@ -56,7 +57,7 @@ def live(one: Regression, true: Four, samples: int, random: Random, *, scatter: 
     return errors
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(ENGINES, SEEDS, st.sampled_from([0.6, 0.8, 2.0]))
 def test_costs_of_0_3_to_10_times_the_prior_are_found_in_100_requests(engine: Four, seed: int, doubt: float) -> None:
     one, random = regression(doubt), Random(seed)
@@ -64,7 +65,7 @@ def test_costs_of_0_3_to_10_times_the_prior_are_found_in_100_requests(engine: Fo
     assert median(live(one, costs(engine), 50, random)) <= 0.10
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(ENGINES, SEEDS)
 def test_times_that_scatter_much_are_foretold_within_15_percent_after_100(engine: Four, seed: int) -> None:
     one, random = regression(), Random(seed)
@@ -72,7 +73,7 @@ def test_times_that_scatter_much_are_foretold_within_15_percent_after_100(engine
     assert median(live(one, costs(engine), 50, random, scatter=0.2)) <= 0.15
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(ENGINES, st.tuples(*[st.sampled_from([0.4, 1.0, 2.5])] * 4), SEEDS)
 def test_another_regime_is_learned_in_50_requests(engine: Four, change: Four, seed: int) -> None:
     one, random = regression(), Random(seed)
@@ -82,7 +83,7 @@ def test_another_regime_is_learned_in_50_requests(engine: Four, change: Four, se
     assert median(live(one, costs(after), 50, random)) <= 0.10
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(ENGINES, st.sampled_from([0.997, 1.003]), SEEDS)
 def test_costs_that_drift_are_followed(engine: Four, pace: float, seed: int) -> None:
     one, random = regression(), Random(seed)
@@ -93,7 +94,7 @@ def test_costs_that_drift_are_followed(engine: Four, pace: float, seed: int) -> 
     assert median(errors) <= 0.10
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.tuples(*[st.floats(0.0, 1e6)] * 4, st.floats(0.0, 1e6)), max_size=200))
 def test_costs_stay_within_bounds_whatever_it_is_told(samples: list[tuple[float, ...]]) -> None:
     one = regression()

@@ -13,6 +13,7 @@ from heterodyne.supervisor.gateways.reload_rule import (
     ReloadMember,
     ReloadPhase,
 )
+from tests.support.examples import examples
 
 PREPARE_S = 30.0
 GATEWAYS = 4
@@ -219,7 +220,7 @@ STEPS = st.lists(
 
 
 @given(STEPS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_gateways_that_follow_end_on_one_version_whatever_happened(steps: list[tuple[str, int]]) -> None:
     world = World()
     for event, number in steps:
@@ -236,7 +237,7 @@ def test_gateways_that_follow_end_on_one_version_whatever_happened(steps: list[t
 
 
 @given(STEPS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_after_all_that_the_next_reload_is_taken_by_all_within_two_looks_of_being_decided(
     steps: list[tuple[str, int]],
 ) -> None:
@@ -260,7 +261,7 @@ def test_after_all_that_the_next_reload_is_taken_by_all_within_two_looks_of_bein
 
 
 @given(STEPS, st.integers(0, GATEWAYS - 1))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_where_one_cannot_take_it_all_go_back_to_what_they_had(steps: list[tuple[str, int]], broken: int) -> None:
     world = World()
     for event, number in steps:

@@ -14,6 +14,7 @@ from heterodyne.routing.health.outcome import FAILURES, Outcome
 from heterodyne.routing.health.replica_health import ReplicaHealth
 from heterodyne.routing.health.snapshot import Obstacle
 from heterodyne.routing.settings import RoutingSettings
+from tests.support.examples import examples
 
 REPLICAS = 24
 POOLS = 3
@@ -103,7 +104,7 @@ class Day:
 
 
 @given(days)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_never_more_than_the_share_of_a_pool_is_ejected(day: list[Event]) -> None:
     lived = Day()
     for event in day:
@@ -116,7 +117,7 @@ def test_never_more_than_the_share_of_a_pool_is_ejected(day: list[Event]) -> Non
 
 
 @given(days)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_everybody_comes_back_in_bounded_time(day: list[Event]) -> None:
     lived = Day()
     for event in day:
@@ -131,7 +132,7 @@ def test_everybody_comes_back_in_bounded_time(day: list[Event]) -> None:
 
 
 @given(days)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_the_usable_are_ready_with_room_and_in_good_standing_unless_in_panic_or_all_are_full(day: list[Event]) -> None:
     lived = Day()
     for event in day:
@@ -152,7 +153,7 @@ def test_the_usable_are_ready_with_room_and_in_good_standing_unless_in_panic_or_
 
 
 @given(st.integers(1, 12), st.lists(st.tuples(gaps_s, st.integers(0, 11), outcomes), max_size=150))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_a_model_with_a_ready_replica_that_has_room_is_never_without_one(
     count: int, ends: list[tuple[float, int, Outcome]]
 ) -> None:
@@ -166,7 +167,7 @@ def test_a_model_with_a_ready_replica_that_has_room_is_never_without_one(
 
 
 @given(days)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_the_ledger_is_never_negative_and_returns_to_zero(day: list[Event]) -> None:
     lived = Day()
     for event in day:
@@ -180,7 +181,7 @@ def test_the_ledger_is_never_negative_and_returns_to_zero(day: list[Event]) -> N
 
 
 @given(days)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_the_same_events_make_the_same_standing_whoever_looks(day: list[Event]) -> None:
     first, second, unseen = Day(), Day(), Day()
     for event in day:
@@ -193,7 +194,7 @@ def test_the_same_events_make_the_same_standing_whoever_looks(day: list[Event]) 
 
 
 @given(st.lists(st.tuples(st.floats(0.0, 6.0), st.booleans(), st.integers(1, 100_000)), max_size=100))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_retries_of_any_window_stay_within_its_deposits_and_the_reserve(steps: list[tuple[float, bool, int]]) -> None:
     window_s, reserve = 10.0, 5000.0
     budget = RetryBudget(share=0.2, window_s=window_s, reserve_tokens_per_s=reserve / window_s)
@@ -232,7 +233,7 @@ samples = st.lists(
 
 
 @given(samples)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_the_limit_stays_within_its_bounds_and_grows_back(history: list[tuple[float | None, int]]) -> None:
     limit = AdaptiveLimit(
         initial=20,

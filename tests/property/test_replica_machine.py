@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from heterodyne.physics.replica.job import Job
 from heterodyne.physics.replica.machine import ReplicaMachine
 from heterodyne.physics.replica.simulation import simulate_replica
+from tests.support.examples import examples
 from tests.support.replicas import machine
 
 BLOCKS = 12
@@ -35,7 +36,7 @@ def is_sound(replica: ReplicaMachine) -> bool:
 
 
 @given(workloads, manners)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_every_job_ends_once_with_all_its_tokens(
     workload: list[tuple[float, tuple[int, int, int]]], manner: dict[str, int]
 ) -> None:
@@ -49,7 +50,7 @@ def test_every_job_ends_once_with_all_its_tokens(
 
 
 @given(workloads, manners)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_leaping_changes_no_time(workload: list[tuple[float, tuple[int, int, int]]], manner: dict[str, int]) -> None:
     arrivals = jobs(workload)
     leaping = {one.job.id: one for one in simulate_replica(machine(blocks=BLOCKS, **manner), arrivals).timings}
@@ -58,7 +59,7 @@ def test_leaping_changes_no_time(workload: list[tuple[float, tuple[int, int, int
 
 
 @given(workloads, manners)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_a_leap_that_is_cut_ends_where_steps_would_have(
     workload: list[tuple[float, tuple[int, int, int]]], manner: dict[str, int]
 ) -> None:
@@ -83,7 +84,7 @@ def test_a_leap_that_is_cut_ends_where_steps_would_have(
 
 
 @given(workloads, manners)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_hash_of_several_blocks_loses_no_memory_and_never_counts_more_than_the_prompt(
     workload: list[tuple[float, tuple[int, int, int]]], manner: dict[str, int]
 ) -> None:
@@ -121,7 +122,7 @@ def walk(walking: ReplicaMachine, arrivals: list[tuple[float, Job]]) -> dict[int
 
 
 @given(workloads, manners, st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_cancelling_anything_at_any_moment_leaves_nothing_behind(
     workload: list[tuple[float, tuple[int, int, int]]], manner: dict[str, int], data: st.DataObject
 ) -> None:

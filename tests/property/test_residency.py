@@ -27,6 +27,7 @@ from heterodyne.testing import behaviours
 from heterodyne.testing.scripted_engine import Behaviour, EngineCall, ScriptedEngine
 from heterodyne.wire.message import HttpRequest
 from tests.support.cascades import ALIAS, CHEAP, fitted_file
+from tests.support.examples import examples
 from tests.support.gateways import Rig, gateway_over
 from tests.support.outside_guard import OutsideGuard, outside_guard
 from tests.support.raw_client import ask
@@ -200,7 +201,7 @@ class World:
         self._redis.close()
 
 
-@hypothesis.settings(max_examples=25, derandomize=True, database=None, deadline=None)
+@hypothesis.settings(max_examples=examples(25), derandomize=True, database=None, deadline=None)
 @hypothesis.given(
     here=st.lists(st.sampled_from(sorted(ENGINES)), min_size=1, max_size=2).map(tuple),
     picked=st.lists(st.integers(0, len(bodies(WORDS)) - 1), min_size=1, max_size=4),

@@ -14,6 +14,7 @@ from heterodyne.safety.settled import settle
 from heterodyne.safety.stream_check import StreamCheck
 from heterodyne.safety.streamed_text import StreamedText
 from heterodyne.safety.window import StreamWindow
+from tests.support.examples import examples
 from tests.support.guards import EMAIL, SECRET, all_of, plan
 
 # Texts that are full of what looks like placeholders and of what is looked for.
@@ -99,7 +100,7 @@ PLAIN = st.lists(
 
 
 @given(PLAIN.map("".join), st.sampled_from((*PLANTED, "Project  Falcon")), PLAIN.map("".join), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_no_character_of_what_is_blocked_leaves_a_stream_however_it_is_cut(before, planted, after, data):
     text = f"{before} {planted} {after}"
     # Digits right before or behind a number may make another number of it, also for who sees all of the text.
@@ -128,7 +129,7 @@ OVERLAPPING = plan(
 
 
 @given(PLAIN.map("".join), st.sampled_from(["project falcon report of may", "falcon report of may"]), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_no_character_leaves_a_stream_where_what_two_policies_block_overlaps(before, planted, data):
     check, sent = StreamCheck(OVERLAPPING, NOTHING, lambda _: None), []
     for piece in chunks(data.draw, f"{before} {planted} and so on"):
@@ -140,7 +141,7 @@ def test_no_character_leaves_a_stream_where_what_two_policies_block_overlaps(bef
 
 
 @given(st.lists(WORDS, max_size=12).map("".join), st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_personal_data_leave_a_stream_whole(text, data):
     window = StreamWindow(FINDER.find, settle=settle)
     released = [window.feed(chunk) for chunk in chunks(data.draw, text)] + [window.close()]
@@ -172,7 +173,7 @@ EVERY_KIND = plan(
 
 
 @given(RUNS, st.integers(1, 160))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_run_is_masked_alike_whether_it_comes_at_once_or_in_pieces(run, size):
     said = []
     for step in (len(run), size):

@@ -6,6 +6,7 @@ from msgspec import structs
 
 from heterodyne.planning.scaling.action import ActionKind
 from heterodyne.planning.scaling.steadiness import TURNS_MAX
+from tests.support.examples import examples
 from tests.support.scaled_fleet import LOOK_S, ScaledFleet, scaling_rules
 
 MAXIMUM = 9
@@ -14,7 +15,7 @@ rates = st.lists(st.tuples(st.integers(1, 90), st.sampled_from((0.0, 0.4, 1.0, 2
 
 
 @given(rates, st.integers(0, 3), st.integers(0, 6), st.sampled_from((None, 4.0, 6.5)), st.floats(5, 400))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_limits_hold_and_replicas_are_named_that_exist(
     coming: list[tuple[int, float]], minimum: int, ready: int, budget: float | None, cold_start_s: float
 ) -> None:
@@ -36,7 +37,7 @@ def test_limits_hold_and_replicas_are_named_that_exist(
 
 
 @given(rates, st.integers(1, 6), st.floats(5, 400))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_hour_has_more_than_four_turns(coming: list[tuple[int, float]], ready: int, cold_start_s: float) -> None:
     fleet = ScaledFleet(scaling_rules(maximum=MAXIMUM, cold_start_s=cold_start_s), ready, cold_start_s=cold_start_s)
     turned: list[float] = []
@@ -53,7 +54,7 @@ def test_no_hour_has_more_than_four_turns(coming: list[tuple[int, float]], ready
 
 
 @given(rates)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_what_was_seen_alone_decides(coming: list[tuple[int, float]]) -> None:
     first, second = (ScaledFleet(scaling_rules(), 3) for _ in range(2))
     for looks, rate in coming:

@@ -5,8 +5,14 @@ from itertools import pairwise
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from tests.support.examples import examples
+
 bounded = settings(
-    max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(60),
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 
 

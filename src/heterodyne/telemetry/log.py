@@ -6,9 +6,8 @@ from collections.abc import MutableMapping
 from contextlib import suppress
 from typing import Any, TextIO, cast
 
-import structlog
-
 from heterodyne.domain.url_secrets import shown
+from heterodyne.telemetry.plain_structlog import structlog
 from heterodyne.telemetry.settings import TelemetrySettings
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from heterodyne.domain.json_schema.check import SchemaTooCostly, fits, steps_for, try_misfit
 from heterodyne.domain.json_schema.sound import try_fault
+from tests.support.examples import examples
 
 CITY = {
     "type": "object",
@@ -118,7 +119,7 @@ def _schemas(inner: "st.SearchStrategy[object]") -> "st.SearchStrategy[object]":
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(VALUES, st.recursive(st.booleans(), _schemas, max_leaves=6))
 def test_it_says_what_the_reference_validator_says(value: object, schema: object) -> None:
     assert try_fault(schema) is None

@@ -54,3 +54,14 @@ def test_a_line_is_one_write_where_output_is_not_buffered_so_that_processes_may_
             line = ours.recv(65536)
             assert line.endswith(b"\n")
             assert json.loads(line)["event"] == event
+
+
+def test_a_log_that_nobody_colours_does_not_load_what_draws_tables() -> None:
+    script = "import sys; from heterodyne.telemetry import log; print('rich' in sys.modules); import rich.console"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout == b"False\n"
+
+
+def test_a_person_reads_the_traceback_of_what_failed() -> None:
+    said = spoken("text")
+    assert "Traceback (most recent call last)" in said
+    assert "ValueError: cannot connect" in said

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from heterodyne.caching.exact import fields
 from heterodyne.caching.exact.key import is_deterministic, request_key
+from tests.support.examples import examples
 
 SALT = bytes(32)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False, width=32)
@@ -28,20 +29,20 @@ def reversed_members(value: Any) -> Any:
     return [reversed_members(each) for each in value] if isinstance(value, list) else value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(BODIES)
 def test_order_white_space_and_escapes_do_not_matter(body: dict[str, Any]):
     spaced = json.dumps(reversed_members(body), indent=3, ensure_ascii=True)
     assert key(json.loads(spaced)) == key(body)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(BODIES, st.sampled_from(sorted(fields.IGNORED)), VALUES)
 def test_members_that_do_not_change_the_answer_do_not_matter(body: dict[str, Any], name: str, value: Any):
     assert key({**body, name: value}) == key(body)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(BODIES, NAMES, VALUES, VALUES)
 def test_any_other_member_matters(body: dict[str, Any], name: str, one: Any, other: Any):
     # As JSON: Python takes True for 1 and 1.0 for 1, and only the second pair is one number in JSON.

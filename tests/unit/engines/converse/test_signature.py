@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heterodyne.engines.converse.signature import AwsKeys, signed_headers
+from tests.support.examples import examples
 from tests.support.splits import bounded
 
 KEYS = AwsKeys(
@@ -71,7 +72,7 @@ paths = st.lists(st.text(st.sampled_from("aZ09-_.~:/ %é+"), max_size=8), max_si
 queries = st.lists(st.tuples(st.text(st.sampled_from("ab-~ /é&="), min_size=1), st.text(max_size=5)), max_size=3)
 
 
-@settings(bounded, max_examples=20)
+@settings(bounded, max_examples=examples(20))
 @given(paths, queries, st.binary(max_size=50), st.sampled_from(["", "token/+="]), st.sampled_from(["a  b", " c "]))
 def test_whatever_is_signed_is_signed_as_botocore_does(
     path: str, query: Sequence[tuple[str, str]], body: bytes, token: str, header: str

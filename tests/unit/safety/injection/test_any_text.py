@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from heterodyne.safety.injection.detect import detect
 from heterodyne.safety.injection.heuristics import find
+from tests.support.examples import examples
 
 FRAGMENTS = st.sampled_from(
     (
@@ -30,7 +31,7 @@ TEXTS = st.one_of(
 @given(TEXTS)
 @example("\ud800")
 @example("ﷺ" * 1000)  # each is 18 characters once it is normalised
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_no_text_is_too_odd_and_spans_lie_inside_it(text: str) -> None:
     for found in (*find(text), *detect(text)):
         assert 0 <= found.start < found.end <= len(text) or not text

@@ -17,6 +17,7 @@ from heterodyne.safety.request_check import check_request
 from heterodyne.safety.request_guard import RequestGuard
 from heterodyne.safety.settings import GuardSettings
 from tests.support.calls import READ, asked
+from tests.support.examples import examples
 from tests.support.guards import BLOCKS, EMAIL, MASKS, SECRET, all_of, plan
 
 CALLS = GuardSettings(guard="tool_calls", action="block", roots_allowed=("/work",))
@@ -221,7 +222,7 @@ ARGUMENTS = st.sampled_from([
 
 
 @given(ARGUMENTS, st.sampled_from(["read", "write"]), st.text("ab <{", max_size=12), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_a_stream_says_what_the_whole_answer_would_however_it_is_cut(
     arguments: str, name: str, words: str, data: st.DataObject
 ) -> None:
