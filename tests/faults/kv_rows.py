@@ -11,12 +11,13 @@ from msgspec import Struct
 
 from heterodyne.emulator.faults import Faults, PoorHandOver
 from heterodyne.gateway.kv.transfers import BOUND_FACTOR, BOUND_SLACK_S
-from tests.support.kv_plans import MODEL, TAKES_S, KvRig, kv_gateway
+from tests.support.kv_plans import MODEL, PREFILL, TAKES_S, KvRig, kv_gateway
 from tests.support.raw_client import Answer, connected
 from tests.support.requests import chat
 
 SEA = "the sea is wide and deep and blue and cold, " * 40
 BOUND_S = BOUND_FACTOR * TAKES_S + BOUND_SLACK_S
+MORE = 5  # failures in a row eject a replica
 SLACK_S = 2.0  # the tick of the clock, computing it after all, and a slow machine
 
 
@@ -116,6 +117,7 @@ class KvSeen(Struct, frozen=True, kw_only=True):
     replica: str
     is_whole: bool  # every word that is said without any of it
     took_s: float
+    known_as: str  # what keeps prompts from the prefill replica after five more at once; empty: nothing
     held: bool  # whether anything was still held anywhere, leases that nobody wants apart
 
 
@@ -125,7 +127,9 @@ async def run_kv_row(row: str, *, is_stream: bool) -> KvSeen:
         plain = await expected(rig, stream=is_stream)
         await FAULTS[row](rig)
         answer, took_s = await ask(rig, stream=is_stream)
+        await asyncio.gather(*(ask(rig, stream=is_stream) for _ in range(MORE)))
         await rig.rig.wait_empty()
+        known = next(one for one in rig.rig.server.fleet_health().replicas if one.replica == PREFILL)
         rig.decode.engine.set_faults(Faults())
         rig.prefill.engine.kv.end_leases()
         await rig.wait_idle()
@@ -135,5 +139,6 @@ async def run_kv_row(row: str, *, is_stream: bool) -> KvSeen:
             replica=answer.headers["x-heterodyne-replica"],
             is_whole=words(answer, stream=is_stream) == plain,
             took_s=took_s,
+            known_as="" if known.obstacle is None else known.obstacle.value,
             held=not rig.is_idle,
         )

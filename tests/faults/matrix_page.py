@@ -33,9 +33,10 @@ KV_HEAD = """
 One replica was to compute a prompt for another, or to hand it over, and fails. The other computes it: the answer must
 be 200 with every word that is said without any of it, and nothing may stay held. The bound is that of the forecast,
 here {bound:.2f} s; of an answer that comes whole nothing is seen before its end, so its own time belongs to it, too.
+*Known as* is what keeps prompts from the replica that was to compute them, after five more at once.
 
-| Fault | Answer | Whole | after s | Held afterwards |
-|---|---|---|---:|---|
+| Fault | Answer | Whole | after s | Known as | Held afterwards |
+|---|---|---|---:|---|---|
 """
 
 
@@ -69,7 +70,7 @@ def render_kv(seen: list[KvSeen]) -> str:
     """The part of the page."""
     lines = [
         f"| {one.row} | {'stream' if one.is_stream else 'whole'} | {'yes' if one.is_whole else '**words lost**'} "
-        f"| {one.took_s:.2f} | {'**yes**' if one.held else 'nothing'} |\n"
+        f"| {one.took_s:.2f} | {one.known_as or '–'} | {'**yes**' if one.held else 'nothing'} |\n"
         for one in seen
     ]
     return KV_HEAD.format(bound=BOUND_S) + "".join(lines)

@@ -26,6 +26,14 @@ async def test_a_prompt_computed_by_one_replica_is_answered_by_another(stream: b
         await rig.wait_idle()
 
 
+KNOWN_AS = {  # of prefill replicas that have computed the prompt
+    "its lease ends at once": "",
+    "half of it is handed over": "",
+    "the link is ten thousand times slower": "",
+    "prefill refuses": "paused",
+}
+
+
 @pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "stream"])
 @pytest.mark.parametrize("row", FAULTS)
 async def test_every_answer_is_whole_in_time_and_nothing_stays(row: str, is_stream: bool) -> None:
@@ -34,6 +42,7 @@ async def test_every_answer_is_whole_in_time_and_nothing_stays(row: str, is_stre
     assert seen.replica == "pool-1", "the same replica computes it"
     # Of an answer that comes whole its own time belongs to the bound, twice over.
     assert seen.took_s < 2 * BOUND_S + SLACK_S
+    assert seen.known_as == KNOWN_AS.get(row, "ejected")
 
 
 HAND_OVERS = int(os.environ.get("KV_HAND_OVERS", "400"))  # `make soak` has ten thousand

@@ -101,6 +101,7 @@ async def kv_gateway(
     records: Path | None = None,
     slots: Path | None = None,
     gateway: dict[str, Any] | None = None,
+    pool: dict[str, Any] | None = None,
     tenants: TenantSnapshot | None = None,
     **changes: object,
 ) -> AsyncIterator[KvRig]:
@@ -110,14 +111,14 @@ async def kv_gateway(
     async with AsyncExitStack() as stack:
         prefill = await stack.enter_async_context(EmulatorServer(order(**changes)))  # type: ignore[arg-type]
         decode = await stack.enter_async_context(EmulatorServer(order(**changes)))  # type: ignore[arg-type]
-        pool: dict[str, Any] = {"model": MODEL, "urls": (prefill.url, decode.url), "version": "1"}
+        more, pool = pool or {}, {"model": MODEL, "urls": (prefill.url, decode.url), "version": "1"}
         pool |= {"engine": "vllm", "kv_transfer": "nixl"}
         stores = {}
         if slots is not None:
             pool |= {"engine": "llamacpp", "kv_transfer": "slots", "kv_store": "disk"}
             stores = {"disk": KvStoreSettings(medium="disk", capacity_gb=1.0, path=str(slots))}
         rig = await stack.enter_async_context(
-            gateway_over(pool=pool, gateway=gateway, records=records, kv_stores=stores, tenants=tenants)
+            gateway_over(pool=pool | more, gateway=gateway, records=records, kv_stores=stores, tenants=tenants)
         )
         await rig.wait(lambda: rig.gateway.takeable() == 2)
         router = rig.gateway._upstream.router  # as above

@@ -9,7 +9,7 @@ from heterodyne.cli.output import bytes_in_words, print_json, print_table
 
 if TYPE_CHECKING:
     from heterodyne.console.kv.pages import KvLinkRow, KvOriginRow, KvPage, KvPoolRow, KvReplicaRow, KvStoreRow
-    from heterodyne.domain.kv_seen import KvMix
+    from heterodyne.domain.kv_seen import KvMix, KvPrefetchSeen
 
 HOLDERS_SHOWN: Final = 4
 NONE: Final = "-"
@@ -72,6 +72,9 @@ def print_kv(page: "KvPage", *, with_replicas: bool) -> None:
             ("KV FROM", "BROUGHT", "FAILED", "MOVED", "SAVED", "SAVED USD", "WITHHELD"),
             list(map(_origin, page.origins)),
         )
+    ahead = page.prefetches
+    if ahead.taken or ahead.wasted or ahead.cancelled or ahead.failed:
+        click.echo(f"\nAhead of next turns: {_ahead(ahead)}.")
     if page.prefixes:
         click.echo()
         print_table(
@@ -149,6 +152,13 @@ def _origin(row: "KvOriginRow") -> tuple[str, ...]:
         f"{row.saved_s:.1f} s",
         f"{row.saved_usd:.4f}",
         f"{row.withheld:,}",
+    )
+
+
+def _ahead(seen: "KvPrefetchSeen") -> str:
+    return (
+        f"{seen.taken:,} brought and used, {seen.wasted:,} brought for nothing, {seen.cancelled:,} too late, "
+        f"{seen.failed:,} failed"
     )
 
 

@@ -88,6 +88,7 @@ class Replica(Struct, frozen=True, kw_only=True):
     adapters_listed_at_s: float | None = None  # when, on the worker's monotonic clock; None: it has not been
     warm_up: WarmUp | None = None
     kv_warm_up: KvWarmUp | None = None
+    kv_prefetch: bool = False  # whether a conversation's KV is brought there before its next turn is likely
     health: Health = Health.STARTING
     is_draining: bool = False  # finishes what it has and takes nothing new
     load: EngineLoad | None = None  # what it last said of itself; None: it says nothing, or nothing yet

@@ -18,3 +18,4 @@ class KvLoss(StrEnum):
     BROKEN = "broken"  # its link, or one of its ends
     MISSING = "missing"  # it is not where it was thought to be
     CROWDED = "crowded"  # it was not its turn
+    NOT_COMPUTED = "not_computed"  # the replica that was to compute it did not, which its health knows of

@@ -84,6 +84,15 @@ class KvPrefixSeen(Struct, frozen=True, kw_only=True):
     held_by: tuple[ReplicaId, ...]
 
 
+class KvPrefetchSeen(Struct, frozen=True, kw_only=True):
+    """Conversations whose KV was brought ahead of their next turn."""
+
+    taken: int = 0  # the turn came while it was there
+    wasted: int = 0  # it came elsewhere, too late or not at all
+    cancelled: int = 0  # it came first
+    failed: int = 0
+
+
 class KvSeen(Struct, frozen=True, kw_only=True):
     """The whole of it."""
 
@@ -92,3 +101,4 @@ class KvSeen(Struct, frozen=True, kw_only=True):
     origins: dict[str, KvOriginSeen] = {}
     stores: dict[str, KvStoreSeen] = {}
     prefixes: tuple[KvPrefixSeen, ...] = ()
+    prefetches: KvPrefetchSeen = KvPrefetchSeen()

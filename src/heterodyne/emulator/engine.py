@@ -8,7 +8,7 @@ from heterodyne.domain.errors import ContextExceeded, EngineRefused, InvalidFiel
 from heterodyne.emulator import tokenizer
 from heterodyne.emulator.adapters import EmulatedAdapters
 from heterodyne.emulator.answer_format import ChatFormat, CompletionFormat
-from heterodyne.emulator.faults import Faults, Poor, Share
+from heterodyne.emulator.faults import Faults, Poor, PoorHandOver, Share
 from heterodyne.emulator.generation import Breakage, ExtraFields, Generation, Planned
 from heterodyne.emulator.kv_exchange import KvExchange
 from heterodyne.emulator.observations import Life, Observations
@@ -140,6 +140,12 @@ class EmulatedEngine:
             raise InvalidField(f"The following requested LoRA adapters are not loaded: {body.lora_path}")
         if faults.refuse_status is not None and self._refusing.picks(faults.refuse_share):
             raise EngineRefused("The emulator was told to refuse.", status=faults.refuse_status)
+        if (
+            faults.hand_over is PoorHandOver.UNREAD
+            and body.kv_transfer_params
+            and body.kv_transfer_params.do_remote_prefill
+        ):
+            raise EngineRefused("The emulator was told not to read what others hand over.", status=500)
         if self._tokens_to_crash == 0:
             self._crash()
             return None

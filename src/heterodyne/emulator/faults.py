@@ -41,6 +41,7 @@ class PoorHandOver(StrEnum):
     SILENT = "silent"  # the answer says nothing of it
     EXPIRED = "expired"  # its lease ends at once
     SHORT = "short"  # half of it
+    UNREAD = "unread"  # of those that are to read it: they answer 500 to whoever tells them of it
 
 
 class Faults(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -2,7 +2,8 @@
 
 A request with `do_remote_decode` ends with its first token; its blocks stay until another engine has read them or their
 lease ends. A request with `do_remote_prefill` waits until it has read them, as long as the link takes; what cannot be
-read is computed. Engines find each other by the host and port that a hand-over names, which here is the emulator's own.
+read is computed. One that is cancelled meanwhile is read to its end all the same, for that is how the other side learns
+that it may let go. Engines find each other by the host and port that a hand-over names, here the emulator's own.
 """
 
 import asyncio
@@ -75,6 +76,7 @@ class KvExchange:
         self._pool = ConnectionPool(loop, idle_max=0)
         self._kept: dict[str, tuple[Job, asyncio.TimerHandle]] = {}
         self._reading: dict[int, asyncio.Task[None]] = {}
+        self._unwanted: set[int] = set()  # of those, whose requests were cancelled
         self.address = ("127.0.0.1", 0)
         self.external_tokens = 0  # that were not computed here
         self.bytes_read = EmulatedHistogram(BYTES)
@@ -132,13 +134,12 @@ class KvExchange:
         """Fetch what the params name; `arrived` is called unless it is cancelled."""
         task = self._loop.create_task(self._read(job, params, arrived))
         self._reading[job.id] = task
-        task.add_done_callback(lambda _: self._reading.pop(job.id, None))
+        task.add_done_callback(lambda _: self._end_reading(job.id))
 
     def cancel(self, job_id: int) -> None:
         """Nobody waits for it any more."""
-        task = self._reading.get(job_id)
-        if task is not None:
-            task.cancel()
+        if job_id in self._reading:
+            self._unwanted.add(job_id)
 
     def end_leases(self) -> None:
         """Of all that is held, as if their time were over."""
@@ -170,7 +171,12 @@ class KvExchange:
             self.external_tokens += tokens
         else:
             self.reads_failed += 1
-        arrived(tokens)
+        if job.id not in self._unwanted:
+            arrived(tokens)
+
+    def _end_reading(self, job_id: int) -> None:
+        del self._reading[job_id]
+        self._unwanted.discard(job_id)
 
     def _expire(self, name: str) -> None:
         job, _ = self._kept.pop(name)

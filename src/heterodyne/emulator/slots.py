@@ -30,6 +30,7 @@ class EmulatedSlots:
         self._machine = machine
         self._block_tokens = order.scheduling.block_tokens
         self._contents: dict[int, SlotContent] = {}
+        self.restored = 0  # slots, from files
 
     def hold(self, slot: int, job: Job) -> None:
         """A request in this slot has ended."""
@@ -59,6 +60,7 @@ class EmulatedSlots:
             blocks.share(fresh)
             blocks.release(fresh, 0)
             self._contents[slot] = content
+            self.restored += 1
         return content
 
     def size(self, name: str) -> int:

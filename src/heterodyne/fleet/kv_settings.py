@@ -63,6 +63,14 @@ class KvPoolSettings(PlacedPoolSettings, Struct, frozen=True, kw_only=True, forb
         float,
         Meta(gt=0, le=300, description="How long that may keep a replica from being given work, all prompts together."),
     ] = 10.0
+    kv_prefetch: Annotated[
+        bool,
+        Meta(
+            description="Whether the slot of a conversation that was saved is restored shortly before its next turn is "
+            "likely, by the pauses before its earlier turns: into a slot that nobody needs, on a replica that has "
+            'nothing else to do. For `kv_transfer = "slots"`.'
+        ),
+    ] = False
     kv_events: Annotated[
         tuple[str, ...],
         Meta(

@@ -144,6 +144,8 @@ class Explainer:
             usable = self._nearest(usable, adapter, excluded)
         router = upstream.router
         try:
+            prefill_out = upstream.selector.health.prefill_out(routing_request.model, now_s, lambda: HALF)
+            routing_request.prefill_out = prefill_out
             choice = router.try_dry_run(routing_request, usable, now_s) if usable else None
         except HeterodyneError as error:
             refusal = error.message
@@ -178,6 +180,7 @@ class Explainer:
             rule_against(replica, rule)
             or exclusion.by_state(replica)
             or exclusion.by_health(fleet_health, now_s)
+            or exclusion.by_role(replica)
             or "another was preferred"
         )
 

@@ -5,7 +5,16 @@ from math import inf
 from typing import Final
 
 from heterodyne.domain.fleet import FleetSnapshot, ModelRule, Replica
-from heterodyne.domain.kv_seen import KvLinkSeen, KvMix, KvOriginSeen, KvPrefixSeen, KvReplicaSeen, KvSeen, KvStoreSeen
+from heterodyne.domain.kv_seen import (
+    KvLinkSeen,
+    KvMix,
+    KvOriginSeen,
+    KvPrefetchSeen,
+    KvPrefixSeen,
+    KvReplicaSeen,
+    KvSeen,
+    KvStoreSeen,
+)
 from heterodyne.domain.routing_rule import KvStrategy
 from heterodyne.gateway.kv.slot_files import SlotFiles
 from heterodyne.gateway.kv_tally import NOTHING, KvTally
@@ -16,6 +25,7 @@ REPLICAS_MAX: Final = 1000
 LINKS_MAX: Final = 200
 STORES_MAX: Final = 100
 NO_RULE: Final = ModelRule()
+NO_PREFETCHES: Final = KvPrefetchSeen()
 
 
 def looks_at_prompts(replicas: Iterable[Replica], rules: Mapping[str, ModelRule]) -> bool:
@@ -31,6 +41,7 @@ def kv_seen(
     files: Mapping[str, SlotFiles],
     prefixes: tuple[KvPrefixSeen, ...],
     now_s: float,
+    prefetches: KvPrefetchSeen = NO_PREFETCHES,
 ) -> KvSeen:
     """As of now."""
     mixes = tally.mixes(now_s)
@@ -44,6 +55,7 @@ def kv_seen(
         origins=_origins(fabric),
         stores=_stores(fabric, files),
         prefixes=prefixes,
+        prefetches=prefetches,
     )
 
 

@@ -48,12 +48,16 @@ class SequentialTransfer(Protocol):
         """The call that computes the prompt and keeps its KV for somebody."""
         ...
 
-    def read(self, body: bytes) -> HandedOver:
-        """What its answer hands over."""
+    def read(self, body: bytes) -> HandedOver | None:
+        """What its answer hands over; None: the prompt is too short for that, which is nobody's fault."""
         ...
 
     def decode(self, call: EngineRequest, handed_over: HandedOver) -> EngineRequest:
         """The call that begins with the other's KV."""
+        ...
+
+    def release(self, call: EngineRequest, handed_over: HandedOver) -> EngineRequest | None:
+        """The least call by which the other's KV is read, so that it is let go of; None: there is none."""
         ...
 
 

@@ -150,6 +150,7 @@ class FallbackRouter:
         usable = self._usable(request, routing_request, failed, now_s, context)
         if not usable:
             self._raise_why_none(request, routing_request, context, now_s, has_failed=bool(failed))
+        self._leave_out_prefill(routing_request, now_s)
         choice = self._router.decide(routing_request, usable, now_s)
         target = choice.forecast.state.replica
         if target.purpose is not None or request.operation is Operation.INFER:
@@ -226,6 +227,11 @@ class FallbackRouter:
             return self._slow_start.drawn(usable, health.slow(now_s), self._chance)
         return usable
 
+    def _leave_out_prefill(self, routing_request: RoutingRequest, now_s: float) -> None:
+        """Its prompt is not computed for another by a replica that fails or has enough to do."""
+        if self.snapshot.prefill:
+            routing_request.prefill_out = self.health.prefill_out(routing_request.model, now_s, self._chance)
+
     def _regional(self, usable: Sequence[Replica], model: str, regions: frozenset[str]) -> Sequence[Replica]:
         """Of these, those in the regions of a key, which asks again and again."""
         known = self._in_regions.get((model, regions))
@@ -275,6 +281,7 @@ class FallbackRouter:
                 f"No replica that may hold the adapter {name!r} can take the request now.",
                 retry_after_s=ADAPTER_RETRY_AFTER_S,
             )
+        self._leave_out_prefill(routing_request, now_s)
         nearness = [self._nearness(one, name) for one in able]
         nearest = min(nearness)
         choice = self._router.decide(

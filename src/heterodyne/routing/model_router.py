@@ -174,7 +174,7 @@ class ModelRouter:
     ) -> RoutingChoice:
         """The same, or better with KV that is brought, where the model's strategy has that."""
         sides = self._sides
-        if sides is None or not request.chain.hashes:
+        if sides is None or not (request.chain.hashes or decoding):
             return best
         return with_kv(
             request,

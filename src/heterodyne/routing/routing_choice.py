@@ -110,6 +110,7 @@ class RoutingChoice:
     """Where one request goes, what it should take there, and why."""
 
     __slots__ = (
+        "alone",
         "forecast",
         "is_repeated",
         "kv_options",
@@ -133,6 +134,7 @@ class RoutingChoice:
         kv_options: tuple[KvPlan, ...] = (),
         kv_withheld: KvPlan | None = None,
         plain: Forecast | None = None,
+        alone: tuple[Forecast, ...] = (),
     ) -> None:
         self.forecast = forecast
         self.slo_outlook = slo_outlook  # see `slo_outlook`
@@ -143,12 +145,28 @@ class RoutingChoice:
         self.kv_options = kv_options  # that were compared with computing it, the chosen one or not
         self.kv_withheld = kv_withheld  # better, and not done, to see what computing it takes; None: as usual
         self.plain = forecast if plain is None else plain  # the best with nothing brought
+        self.alone = alone  # the same on replicas that are there for answers, and were compared with it
 
     def plainly(self) -> "RoutingChoice":
         """For whoever brings no KV: the best without any."""
         if self.kv_plan is None:
             return self
         return RoutingChoice(self.plain, self.slo_outlook, self.reason, self.others)
+
+    def compared(
+        self, options: tuple[KvPlan, ...], alone: tuple[Forecast, ...], withheld: KvPlan | None = None
+    ) -> "RoutingChoice":
+        """The same, after it was compared with these."""
+        return RoutingChoice(
+            self.forecast,
+            self.slo_outlook,
+            self.reason,
+            self.others,
+            is_repeated=self.is_repeated,
+            kv_options=options,
+            kv_withheld=withheld,
+            alone=alone,
+        )
 
     @property
     def alone_s(self) -> float:

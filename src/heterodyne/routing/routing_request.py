@@ -10,6 +10,7 @@ from heterodyne.routing.arms import Arm
 from heterodyne.routing.kv.chain import EMPTY, Chain
 
 INTERACTIVE: Final = Urgency.INTERACTIVE
+NONE_OUT: Final[frozenset[ReplicaId]] = frozenset()
 
 
 @final
@@ -25,6 +26,7 @@ class RoutingRequest:
         "output_tokens",
         "policy",
         "pool",
+        "prefill_out",
         "prompt_tokens",
         "regions",
         "sequences",
@@ -54,6 +56,7 @@ class RoutingRequest:
         pool: str = "",
         arm: Arm | None = None,
         among: frozenset[ReplicaId] | None = None,
+        prefill_out: frozenset[ReplicaId] = NONE_OUT,
     ) -> None:
         self.model = model  # that is to answer: no alias
         self.tenant = tenant  # of its key
@@ -71,6 +74,7 @@ class RoutingRequest:
         self.pool = pool  # that is to answer; empty: any of its model
         self.arm = arm  # of a rollout, that it belongs to; None: there is none
         self.among = among  # the only replicas that whoever forwards it can reach; None: any
+        self.prefill_out = prefill_out  # that must not compute its prompt for another now
 
     @property
     def has_slo(self) -> bool:
@@ -110,4 +114,5 @@ class RoutingRequest:
             pool=self.pool,
             arm=self.arm,
             among=self.among,
+            prefill_out=self.prefill_out,
         )

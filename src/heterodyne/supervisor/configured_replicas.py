@@ -164,6 +164,7 @@ def _described(settings: Settings, name: str, index: int, catalogue: Mapping[str
         adapters_max=pool.adapters_max,
         warm_up=_try_warm_up(pool),
         kv_warm_up=KvWarmUp(prompts=pool.kv_warm_up, bound_s=pool.kv_warm_up_s) if pool.kv_warm_up else None,
+        kv_prefetch=pool.kv_prefetch,
         role=ReplicaRole(pool.role),
         kv_transfer=pool.kv_transfer or "",
         kv_store=pool.kv_store or "",

@@ -468,6 +468,18 @@ kv_warm_up_seconds = Histogram(
     ("model", "pool"),
     bounds=SECONDS,
 )
+kv_prefetches = Counter(
+    "heterodyne_kv_prefetches_total",
+    "Conversations whose KV was brought to a replica of the pool shortly before their next turn was likely, by whether "
+    "that came there.",
+    ("model", "pool", "outcome"),
+)
+kv_abandoned = Counter(
+    "heterodyne_kv_abandoned_total",
+    "Prompts that a prefill replica of the pool has handed over and nobody was to read, by what became of their KV: "
+    "another replica has read it, so that it was let go of, or it was left until its lease ended.",
+    ("model", "pool", "outcome"),
+)
 kv_slots_handed_over = Counter(
     "heterodyne_kv_slots_handed_over_total",
     "Slots of replicas that drain, whose KV was to be saved for others, by what came of it.",
@@ -762,6 +774,8 @@ ALL: tuple[Meter, ...] = (
     kv_seconds,
     kv_warm_ups,
     kv_warm_up_seconds,
+    kv_prefetches,
+    kv_abandoned,
     kv_slots_handed_over,
     kv_saved_seconds,
     kv_saved_usd,

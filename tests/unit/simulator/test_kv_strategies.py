@@ -78,3 +78,27 @@ def test_every_request_is_answered_when_links_die_or_are_throttled() -> None:
 def test_two_runs_of_one_seed_are_the_same_to_the_last_bit() -> None:
     pools = _lay_out(both=_pool(3))
     assert _report(pools, KvStrategy.AUTO) == _report(pools, KvStrategy.AUTO)
+
+
+def test_with_all_roles_prompts_are_split_and_short_ones_go_to_any_replica_that_answers() -> None:
+    pools = _lay_out(
+        prompts=_pool(1, ReplicaRole.PREFILL), answers=_pool(1, ReplicaRole.DECODE), both=_pool(1, ReplicaRole.BOTH)
+    )
+    log = [
+        TraceRequest(
+            at_s=0.1 * number,
+            prompt_tokens=16_000 if number % 4 == 0 else 1_000,
+            output_tokens=100,
+            block_hashes=tuple(f"{number} {block}" for block in range(31 if number % 4 == 0 else 1)),
+        )
+        for number in range(200)
+    ]
+    trial = Trial(policy="slo", seed=1, slo=Slo(ttft_s=1.0, itl_s=0.05), kv=KvStrategy.AUTO)
+    found = report(run(pools, workload(log), trial), trial)
+    prompts, answers, both = found.pools
+    assert prompts.requests == 0
+    assert prompts.busy_share > 0.05, "it computes prompts"
+    assert answers.requests > 60, "those of the split, and short ones"
+    assert both.requests > 20
+    alone = report(run(_lay_out(both=_pool(1)), workload(log), trial), trial)
+    assert found.ttft.mean_s < alone.ttft.mean_s

@@ -79,6 +79,7 @@ CHECKS: tuple[Check, ...] = (
     kv_exchange_checks.prefill_replicas_have_somebody_to_hand_over_to,
     kv_exchange_checks.roles_have_a_strategy_that_uses_them,
     kv_exchange_checks.new_replicas_can_be_warmed_up,
+    kv_exchange_checks.slots_can_be_restored_ahead,
     kv_exchange_checks.kv_strategies_have_what_they_need,
     kubernetes_checks.a_cluster_is_asked_for_one_set_of_pods,
     kubernetes_checks.only_discovered_pools_have_a_cluster,

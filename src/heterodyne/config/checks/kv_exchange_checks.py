@@ -130,6 +130,18 @@ def new_replicas_can_be_warmed_up(settings: Settings, _: Mapping[str, str]) -> I
             )
 
 
+def slots_can_be_restored_ahead(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
+    """Only a slot's file can be brought without a request that asks for it."""
+    for name, pool in settings.pools.items():
+        if pool.kv_prefetch and pool.kv_transfer != "slots":
+            path = dotted(POOLS, name, "kv_transfer")
+            yield SettingProblem(
+                path=dotted(POOLS, name, "kv_prefetch"),
+                message=f'nothing can be brought ahead of a request but saved slots; set {path} to "slots"',
+                rests_on=(path,),
+            )
+
+
 def kv_strategies_have_what_they_need(settings: Settings, _: Mapping[str, str]) -> Iterator[SettingProblem]:
     """A store or an exchange for `store`, prefill replicas for `split`."""
     for name, model in settings.models.items():

@@ -14,6 +14,7 @@ from heterodyne.domain.kv_seen import (
     KvLinkSeen,
     KvMix,
     KvOriginSeen,
+    KvPrefetchSeen,
     KvPrefixSeen,
     KvReplicaSeen,
     KvSeen,
@@ -60,6 +61,7 @@ def joined(reports: Sequence[KvSeen]) -> KvSeen:
         origins=origins,
         stores=stores,
         prefixes=tuple(sorted(prefixes.values(), key=lambda one: -one.prompts * one.tokens)[:PREFIXES_MAX]),
+        prefetches=_prefetches([report.prefetches for report in reports]),
     )
 
 
@@ -96,6 +98,7 @@ def check_amounts(report: KvSeen) -> None:
         amounts += (origin.withheld, abs(origin.usd), origin.withheld * OFF_LOG_MAX - abs(origin.off_log))
     for store in report.stores.values():
         amounts += structs.astuple(store)
+    amounts += structs.astuple(report.prefetches)
     for prefix in report.prefixes:
         amounts += (prefix.tokens, prefix.prompts)
     if not (isfinite(sum(amounts)) and min(amounts, default=0) >= 0 and max(amounts, default=0) <= AMOUNT_MAX):
@@ -106,6 +109,13 @@ def mix_of(mixes: Iterable[KvMix]) -> KvMix:
     """All of them together."""
     sums = [sum(column) for column in zip(*(structs.astuple(one) for one in mixes), strict=True)]
     return KvMix(**dict(zip(KvMix.__struct_fields__, sums, strict=True))) if sums else KvMix()
+
+
+def _prefetches(reports: Sequence[KvPrefetchSeen]) -> KvPrefetchSeen:
+    sums = [sum(column) for column in zip(*map(structs.astuple, reports), strict=True)]
+    return (
+        KvPrefetchSeen(**dict(zip(KvPrefetchSeen.__struct_fields__, sums, strict=True))) if sums else KvPrefetchSeen()
+    )
 
 
 def _replica(one: KvReplicaSeen, other: KvReplicaSeen) -> KvReplicaSeen:

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from heterodyne.domain.kv_seen import KvMix
+from heterodyne.domain.kv_seen import KvMix, KvPrefetchSeen
 
 
 class KvReplicaRow(Struct, frozen=True, kw_only=True):
@@ -107,3 +107,4 @@ class KvPage(Struct, frozen=True, kw_only=True):
     links_left_out: int
     origins: tuple[KvOriginRow, ...]
     prefixes: tuple[KvPrefixRow, ...]  # the hottest
+    prefetches: KvPrefetchSeen = KvPrefetchSeen()

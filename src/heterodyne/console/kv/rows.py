@@ -60,6 +60,7 @@ def kv_page(
             KvPrefixRow(model=one.model, hash=one.hash, tokens=one.tokens, prompts=one.prompts, held_by=one.held_by)
             for one in told.prefixes[:PREFIXES_MAX]
         ),
+        prefetches=told.prefetches,
     )
 
 

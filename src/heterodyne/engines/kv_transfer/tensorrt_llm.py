@@ -41,7 +41,7 @@ class TensorRtLlmTransfer:
         asked = {"stream": b"false", "max_tokens": b"1", PARAMS: CONTEXT}
         return EngineRequest(call.path, put(without(call.body, LEFT_OUT), asked))
 
-    def read(self, body: bytes) -> HandedOver:
+    def read(self, body: bytes) -> HandedOver | None:
         try:
             prefilled = _decode_prefilled(body)
         except (ValueError, RecursionError) as error:
@@ -55,3 +55,6 @@ class TensorRtLlmTransfer:
 
     def decode(self, call: EngineRequest, handed_over: HandedOver) -> EngineRequest:
         return EngineRequest(call.path, put(call.body, {PARAMS: handed_over.members}), call.not_carried)
+
+    def release(self, call: EngineRequest, handed_over: HandedOver) -> None:
+        """None is known: an abort after the prompt was computed does nothing, and `kv_transfer_timeout_ms` ends it."""

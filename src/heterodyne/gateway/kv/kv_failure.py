@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from heterodyne.domain.errors import EngineError, EngineGarbage, EngineStalled
+from heterodyne.routing.health.outcome import Outcome, outcome_of, outcome_of_status
 
 
 class KvOutcome(StrEnum):
@@ -22,9 +23,10 @@ class KvOutcome(StrEnum):
 class KvFailure(Exception):
     """The KV of one request will not come."""
 
-    def __init__(self, outcome: KvOutcome, message: str) -> None:
+    def __init__(self, outcome: KvOutcome, message: str, *, shown: Outcome | None = None) -> None:
         super().__init__(message)
         self.outcome = outcome
+        self.shown = shown  # by the replica that was to compute the prompt, of itself; None: nothing
 
 
 def failure_of(error: EngineError) -> KvFailure:
@@ -37,3 +39,22 @@ def failure_of(error: EngineError) -> KvFailure:
         case _:
             outcome = KvOutcome.UNREACHABLE
     return KvFailure(outcome, error.message)
+
+
+def not_computed(error: EngineError) -> KvFailure:
+    """The same where a replica was asked to compute the prompt for another."""
+    failure = failure_of(error)
+    failure.shown = outcome_of(error, has_begun=False)
+    return failure
+
+
+def refused_prefill(status: int) -> KvFailure:
+    """It has answered, and not with a prompt that it has computed."""
+    message = f"The prefill replica answered with status {status}."
+    return KvFailure(KvOutcome.REFUSED, message, shown=outcome_of_status(status))
+
+
+def late_prefill(bound_s: float) -> KvFailure:
+    """It has not answered."""
+    shown = Outcome.STALLED_BEFORE_FIRST_TOKEN
+    return KvFailure(KvOutcome.LATE, f"The prefill replica did not answer within {bound_s:.3f} s.", shown=shown)

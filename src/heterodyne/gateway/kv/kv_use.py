@@ -32,6 +32,8 @@ LOSSES: Final = {  # with all others its link, or one of its ends, is to blame
     KvOutcome.STALE: KvLoss.MISSING,
     KvOutcome.CROWDED: KvLoss.CROWDED,
 }
+NOT_COMPUTED: Final = KvLoss.NOT_COMPUTED
+UNREAD: Final = (KvOutcome.REFUSED, KvOutcome.UNREACHABLE)  # by the engine that was told of it
 
 
 class Bringer(Protocol):
@@ -43,6 +45,10 @@ class Bringer(Protocol):
 
     def answered(self, use: "KvUse", book: SlotBook, slot: int) -> None:
         """The slot holds the prompt of the use from now on."""
+        ...
+
+    def abandoned(self, use: "KvUse", brought: Brought, *, was_told: bool) -> None:
+        """What was handed over will not be read: the engine that it was meant for `was_told` of it, or never was."""
         ...
 
     def settled(self, use: "KvUse", outcome: KvOutcome) -> None:
@@ -61,9 +67,11 @@ class KvUse:
         "_brought",
         "_call",
         "_is_over",
+        "_loss",
         "_slots",
         "_then",
         "_ticket",
+        "_was_told",
         "asked_at_s",
         "bound_s",
         "late_at_s",
@@ -114,6 +122,8 @@ class KvUse:
         self._brought: Brought | None = None
         self._then: Then | None = None
         self._is_over = False
+        self._was_told = False  # whether the engine has been sent what names the KV
+        self._loss: KvLoss | None = None  # None: what the outcome says
         if book is not None and request.sequences == 1:
             self.slot = book.try_take(request.chain.hashes)
         if book is not None and self.slot is None:
@@ -168,13 +178,17 @@ class KvUse:
         elif self._ticket is not None and brought.other_side is None:
             self._ticket.kv_prefilled(now_s)
         then, self._then = self._then, None
-        if then is not None and not self._is_over:
+        if self._is_over:
+            self._abandon()
+        elif then is not None:
             then(brought.call)
 
     def missed(self, failure: KvFailure, now_s: float) -> None:
         """It will not come; while the engine is not asked yet, that is all."""
         if self._is_over or self.outcome is not None:
             return
+        if failure.shown is not None:
+            self._loss = NOT_COMPUTED
         then, self._then = self._then, None
         if then is None:
             if self.on_lost is not None:
@@ -188,6 +202,7 @@ class KvUse:
         """From here on the engine fetches what it was told of."""
         if self.is_pending:
             assert self._brought is not None
+            self._was_told = True
             # Of an answer that comes whole nothing is seen before its end: it has the time that it should take, too.
             self.late_at_s = min(now_s + self.bound_s + self._answer_s, self._brought.lease_until_s)
 
@@ -210,6 +225,8 @@ class KvUse:
         """The call without it."""
         self.late_at_s = inf
         self._stop()
+        if outcome in UNREAD:
+            self._abandon()
         self._settle(outcome, now_s)
         return self.call
 
@@ -220,6 +237,8 @@ class KvUse:
         self._is_over = True
         self._then = self.on_lost = None
         self._stop()
+        if not self._was_told:
+            self._abandon()
         if self.plan is not None and self.outcome is None:
             # What engines find by themselves nobody sees come.
             has_come = is_answered and self._brought is not None
@@ -244,6 +263,13 @@ class KvUse:
         if self._brought is not None and self._brought.other_side is not None:
             self._brought.other_side.cancel()
 
+    def _abandon(self) -> None:
+        """An engine that was told of KV and is then left alone reads it all the same, or tells the other side that it
+        will not; of one that could not, or was never told, nobody does."""
+        brought = self._brought
+        if brought is not None and brought.is_handed_over and self.outcome is None:
+            self._bringer.abandoned(self, brought, was_told=self._was_told)
+
     def _settle(self, outcome: KvOutcome, now_s: float) -> None:
         if self.outcome is not None:
             return
@@ -255,5 +281,5 @@ class KvUse:
                 if self._brought is not None and not self._brought.is_fetched_later:
                     ticket.kv_arrived(now_s, self._brought.byte_count or None)
             elif outcome is not KvOutcome.CANCELLED:
-                ticket.kv_failed(now_s, LOSSES.get(outcome, KvLoss.BROKEN))
+                ticket.kv_failed(now_s, self._loss or LOSSES.get(outcome, KvLoss.BROKEN))
         self._bringer.settled(self, outcome)

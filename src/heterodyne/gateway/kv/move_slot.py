@@ -3,7 +3,7 @@
 from heterodyne.gateway.fleet_view import ReplicaWire
 from heterodyne.gateway.kv.brought import Brought
 from heterodyne.gateway.kv.engine_asker import EngineAsker
-from heterodyne.gateway.kv.kv_failure import KvFailure, KvOutcome
+from heterodyne.gateway.kv.kv_failure import KvFailure, KvOutcome, refused_prefill
 from heterodyne.gateway.kv.slot_book import NOTHING, Hashes, HeldSlot, SlotBook
 from heterodyne.gateway.kv.slot_files import SlotFile, SlotFiles, file_name, slot_key
 from heterodyne.ports.engine_request import EngineRequest
@@ -36,7 +36,7 @@ class SlotMover:
             book.hold(slot, NOTHING)  # until it is done
             answer = await self._asker.ask(source, self._transfer.prefill(call, slot), request_id, timeout_s=timeout_s)
             if answer.status != 200:
-                raise KvFailure(KvOutcome.REFUSED, f"The prefill replica answered with status {answer.status}.")
+                raise refused_prefill(answer.status)
             book.hold(slot, hashes)
         finally:
             book.release(slot)
@@ -78,10 +78,14 @@ class SlotMover:
     async def restore(
         self, target: ReplicaWire, slot: int, file: SlotFile, call: EngineRequest, *, timeout_s: float
     ) -> Brought:
+        """The same for a request, whose call then uses the slot."""
+        await self.restore_file(target, slot, file, timeout_s=timeout_s)
+        return Brought(self._transfer.in_slot(call, slot), tokens=file.tokens, byte_count=file.byte_count)
+
+    async def restore_file(self, target: ReplicaWire, slot: int, file: SlotFile, *, timeout_s: float) -> None:
         """Put it into a slot of the target; where that fails the slot is empty."""
         order = self._transfer.restore(slot, file_name(file.key))
         answer = await self._asker.order(target, order, timeout_s=timeout_s)
         restored = self._transfer.read_restored(answer.status, answer.body, slot)
         if (restored.tokens, restored.byte_count) != (file.tokens, file.byte_count):
             raise KvFailure(KvOutcome.STALE, f"{restored.tokens} of {file.tokens} tokens were restored.")
-        return Brought(self._transfer.in_slot(call, slot), tokens=file.tokens, byte_count=file.byte_count)

@@ -4,7 +4,7 @@ The engine is told a slot with every request, because what it chooses by itself 
 be given a slot leaves the engine free to take any: from then on nothing is known of any.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, final
 
 Hashes = Sequence[int]  # of a prompt, block by block, each depending on all before it and on the tenant
@@ -85,6 +85,22 @@ class SlotBook:
         self._busy.add(best)
         self._touch(best)
         return HeldSlot(best, self._held[best])
+
+    def holds(self, hashes: Hashes) -> bool:
+        """Whether a slot holds all of this."""
+        return not self._untracked and any(common(held, hashes) == len(hashes) for held in self._held)
+
+    def try_take_spare(self, may_lose: Callable[[Hashes], bool]) -> int | None:
+        """An empty slot, else the one used longest ago of those that may lose what they hold, if none has anything to
+        do."""
+        if self._busy or self._untracked:
+            return None
+        spare = [slot for slot in self._order if not self._held[slot]]
+        spare += [slot for slot in self._order if self._held[slot] and may_lose(self._held[slot])]
+        if not spare:
+            return None
+        self._busy.add(spare[0])
+        return spare[0]
 
     def try_take_still(self, held: HeldSlot) -> bool:
         """Take the slot if it still holds just this, and no slot has anything to do."""

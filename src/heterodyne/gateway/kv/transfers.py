@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
 from heterodyne.admission.concurrency_limit import ConcurrencyLimit
-from heterodyne.concurrency.deadline import deadline
+from heterodyne.concurrency.deadline import deadline_at
 from heterodyne.domain.errors import EngineError
 from heterodyne.domain.fleet import FleetSnapshot, Health, Replica, ReplicaId
 from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.engines.kv_transfer.catalogue import FILES, IMPLICIT, PAIRED, SEQUENTIAL
-from heterodyne.engines.kv_transfer.sglang import BOOTSTRAP_PORT
 from heterodyne.gateway.fleet_view import FleetView, ReplicaWire
+from heterodyne.gateway.kv.abandoned_kv import AbandonedKv
+from heterodyne.gateway.kv.both_sides import bootstrap_port, check_alike
 from heterodyne.gateway.kv.brought import Brought
 from heterodyne.gateway.kv.engine_asker import EngineAsker
 from heterodyne.gateway.kv.hand_over import hand_over, meet
@@ -28,11 +29,13 @@ from heterodyne.gateway.kv.kv_use import KvUse
 from heterodyne.gateway.kv.leaving_slots import LeavingSlots
 from heterodyne.gateway.kv.move_slot import SlotMover
 from heterodyne.gateway.kv.moved_call import moved_call
-from heterodyne.gateway.kv.prefill_work import PrefillWork
+from heterodyne.gateway.kv.prefetcher import OnHeld, Prefetcher
+from heterodyne.gateway.kv.prefill_work import PrefillWork, computed
 from heterodyne.gateway.kv.slot_book import HeldSlot, SlotBook
 from heterodyne.gateway.kv.slot_files import SlotFiles
 from heterodyne.gateway.kv.slot_keeper import SlotKeeper
 from heterodyne.ports.engine_control import ControlCall
+from heterodyne.routing.fabric.pinned import PinnedKv
 from heterodyne.routing.health.replica_health import ReplicaHealth
 from heterodyne.routing.routing_choice import Forecast, KvPlan, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
@@ -44,8 +47,6 @@ BOUND_SLACK_S: Final = 0.5  # beside it: what a question to an engine may take t
 TRANSFERS_MAX: Final = 64  # at once
 SLOTS_TIMEOUT_S: Final = 5.0
 SLOTS_RETRY_S: Final = 5.0
-PORT_DIGITS: Final = 5
-BOOTSTRAP_LABEL: Final = "kv_bootstrap_port"  # of a pool whose prefill servers have another than the usual one
 
 _log = log.get("gateway")
 
@@ -65,15 +66,17 @@ class KvTransfers:
         asker: EngineAsker,
         *,
         limit: ConcurrencyLimit,
-        health: HealthOf,
+        health: Callable[[], HealthOf],
         files: Mapping[str, SlotFiles],
+        pinned: PinnedKv,
+        on_held: OnHeld,
         clock: Callable[[], float],
         room: Callable[[], int],
     ) -> None:
         self._fleet = fleet
         self.asker = asker
         self._limit = limit
-        self._health = health
+        self._health = health  # another where the rules of health change
         self.files = files  # by store
         self._clock = clock
         self._room = room
@@ -82,6 +85,8 @@ class KvTransfers:
         self._group: asyncio.TaskGroup | None = None
         self._keeper = SlotKeeper()
         self._leaving = LeavingSlots(limit)
+        self._abandoned = AbandonedKv(fleet, asker, pinned, clock)
+        self.prefetcher = Prefetcher(fleet, self.book, files, self._try_mover, on_held=on_held, clock=clock)
         self.running = 0  # exchanges
 
     async def run(self) -> None:
@@ -143,7 +148,9 @@ class KvTransfers:
     ) -> KvUse | None:
         """What an attempt on the replica has to do with KV; None: nothing."""
         book, slots = self._books.get(wire.replica_id), FILES.get(wire.replica.kv_transfer)
-        if plan is None and book is None:
+        if book is not None:
+            self.prefetcher.asked(wire, request)
+        elif plan is None:
             return None
         return KvUse(
             self,
@@ -178,6 +185,14 @@ class KvTransfers:
             return
         held = HeldSlot(slot, use.request.chain.hashes)
         self._keeper.answered(self._group, mover, use.wire, book, held=held, tenant=use.request.tenant)
+        self.prefetcher.answered(self._group, use.wire, use.request)
+
+    def abandoned(self, use: KvUse, brought: Brought, *, was_told: bool) -> None:
+        if self._group is None or self.running >= TRANSFERS_MAX:
+            return
+        self.running += 1
+        letting_go = self._abandoned.let_go(use, brought, was_told=was_told)
+        self._group.create_task(letting_go, name=f"unread KV of {use.request_id}").add_done_callback(self._ended)
 
     def settled(self, use: KvUse, outcome: KvOutcome) -> None:
         plan, replica = use.plan, use.wire.replica
@@ -193,8 +208,7 @@ class KvTransfers:
 
     async def _bring(self, use: KvUse) -> None:
         try:
-            async with deadline(use.bound_s):
-                brought = await self._exchange(use)
+            brought = await self._exchange(use)
         except KvFailure as failure:
             self._missed(use, failure)
         except EngineError as error:
@@ -228,48 +242,56 @@ class KvTransfers:
         source = self._fleet.wire(plan.source.replica_id)
         check_alike(source.replica, wire.replica)
         if word in SEQUENTIAL:
-            with self._work_on(source):
-                return await hand_over(self.asker, SEQUENTIAL[word], source, use, self._clock)
+            return await hand_over(
+                self.asker, SEQUENTIAL[word], source, use, work=self._work_on(source), clock=self._clock
+            )
         return self._meet(use, source)
 
     async def _move_slot(self, use: KvUse, plan: KvPlan, mover: SlotMover) -> Brought:
         wire, request, hashes = use.wire, use.request, use.request.chain.hashes
-        if use.slot is None:
+        slot, until_s = use.slot, asyncio.get_running_loop().time() + use.bound_s
+        if slot is None:
             raise KvFailure(KvOutcome.CROWDED, "No slot of the replica is free.")
+        source, book = self._source(plan, wire)
+        # Computing the prompt has a bound of its own, by which its replica is judged.
+        if plan.origin is KvOrigin.PREFILL and source is not None and book is not None:
+            call = moved_call(use.call, wire.replica, source.replica)
+            with self._work_on(source):
+                asked = mover.compute(source, book, call, hashes, use.request_id, timeout_s=use.bound_s)
+                await computed(asked, use.bound_s)
+        async with deadline_at(until_s):
+            if source is None or book is None:
+                file, _ = await mover.from_folder(wire.replica.kv_layout, request.tenant, hashes)
+            else:
+                file = await mover.from_replica(source, book, request.tenant, hashes, timeout_s=use.bound_s)
+            return await mover.restore(wire, slot, file, use.call, timeout_s=use.bound_s)
+
+    def _source(self, plan: KvPlan, wire: ReplicaWire) -> tuple[ReplicaWire | None, SlotBook | None]:
+        """The replica that a slot comes from, and what its slots hold; None, twice: it comes from the folder."""
         if plan.source is None:
-            file, _ = await mover.from_folder(wire.replica.kv_layout, request.tenant, hashes)
-        else:
-            source = self._fleet.wire(plan.source.replica_id)
-            check_alike(source.replica, wire.replica)
-            book = self._books.get(source.replica_id)
-            if book is None:
-                raise KvFailure(KvOutcome.MISSING, "It is not known what the source's slots hold.")
-            if plan.origin is KvOrigin.PREFILL:
-                call = moved_call(use.call, wire.replica, source.replica)
-                with self._work_on(source):
-                    await mover.compute(source, book, call, hashes, use.request_id, timeout_s=use.bound_s)
-            file = await mover.from_replica(source, book, request.tenant, hashes, timeout_s=use.bound_s)
-        return await mover.restore(wire, use.slot, file, use.call, timeout_s=use.bound_s)
+            return None, None
+        source = self._fleet.wire(plan.source.replica_id)
+        check_alike(source.replica, wire.replica)
+        book = self._books.get(source.replica_id)
+        if book is None:
+            raise KvFailure(KvOutcome.MISSING, "It is not known what the source's slots hold.")
+        return source, book
 
     def _meet(self, use: KvUse, source: ReplicaWire) -> Brought:
         assert self._group is not None
-        work = self._work_on(source)
-        work.__enter__()
-        brought = meet(
+        return meet(
             self.asker,
             PAIRED[use.wire.replica.kv_transfer],
             source,
             use,
             place=(bootstrap_port(source.replica), self._room()),
+            work=self._work_on(source),
             group=self._group,
             on_lost=lambda failure: self._missed(use, failure),
         )
-        assert brought.other_side is not None
-        brought.other_side.add_done_callback(work.done)
-        return brought
 
     def _work_on(self, source: ReplicaWire) -> PrefillWork:
-        return PrefillWork(self._limit, self._health.of(source.replica_id), source.replica_id, self._clock)
+        return PrefillWork(self._limit, self._health().of(source.replica_id), source.replica_id, self._clock)
 
     def _save_leaving(self, wire: ReplicaWire) -> None:
         """It takes nothing new: what it holds is to be had elsewhere before it ends."""
@@ -323,15 +345,3 @@ def bound_s(plan: KvPlan) -> float:
 def whole_s(request: RoutingRequest, forecast: Forecast) -> float:
     """The longest that the rest of an answer takes which comes whole; 0 of a stream."""
     return 0.0 if request.streams else BOUND_FACTOR * forecast.itl_s * request.output_tokens
-
-
-def check_alike(source: Replica, target: Replica) -> None:
-    """Both have to hold KV in the same form, and speak of it in the same way."""
-    if source.kv_transfer != target.kv_transfer or not source.kv_layout or source.kv_layout != target.kv_layout:
-        raise KvFailure(KvOutcome.MISMATCHED, f"{source.id} and {target.id} do not hold KV alike.")
-
-
-def bootstrap_port(replica: Replica) -> int:
-    """Where its pairs meet."""
-    said = replica.labels.get(BOOTSTRAP_LABEL, "")
-    return int(said) if said.isdecimal() and len(said) <= PORT_DIGITS else BOOTSTRAP_PORT

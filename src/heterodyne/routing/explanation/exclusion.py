@@ -2,6 +2,7 @@
 
 from heterodyne.domain.counted import counted
 from heterodyne.domain.fleet import Health, Replica
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.routing.health.snapshot import Obstacle, ReplicaHealthSnapshot
 
 
@@ -16,6 +17,11 @@ def by_state(replica: Replica) -> str:
     if replica.load is not None and replica.load.is_asleep:
         return "asleep"
     return ""
+
+
+def by_role(replica: Replica) -> str:
+    """What it is there for."""
+    return "computes prompts for others and answers nobody" if replica.role is ReplicaRole.PREFILL else ""
 
 
 def by_health(replica_health: ReplicaHealthSnapshot, now_s: float) -> str:

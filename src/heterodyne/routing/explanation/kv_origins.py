@@ -10,10 +10,12 @@ from heterodyne.routing.routing_choice import Forecast, KvPlan, RoutingChoice
 
 def possible_origins(choice: RoutingChoice) -> tuple[PossibleOrigin, ...]:
     """Computing it first, then what was compared with that, the soonest first; empty where nothing was."""
-    if not choice.kv_options and choice.plain is choice.forecast:
+    if not choice.kv_options and not choice.alone and choice.plain is choice.forecast:
         return ()
     plans = sorted(choice.kv_options, key=lambda plan: plan.forecast.ttft_s)
-    return (_computed(choice.plain, choice), *(_brought(plan, choice) for plan in plans))
+    alone = sorted(choice.alone, key=lambda forecast: forecast.ttft_s)
+    computed = [_computed(forecast, choice) for forecast in (choice.plain, *alone)]
+    return (*computed, *(_brought(plan, choice) for plan in plans))
 
 
 def origins_in_words(origins: tuple[PossibleOrigin, ...]) -> str:

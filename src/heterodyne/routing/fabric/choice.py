@@ -10,12 +10,13 @@ from math import inf
 from typing import Final, final
 
 from heterodyne.domain.kv_origin import KvOrigin
-from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import Reason
+from heterodyne.routing.fabric.decode_alone import DECODE, DECODE_TOKENS, decode_alone
 from heterodyne.routing.fabric.fabric import COPIES, HANDS_OVER, KvFabric, fit
 from heterodyne.routing.fabric.ledger import CHECKED_SHARE
 from heterodyne.routing.fabric.offer import KvOffer
-from heterodyne.routing.fabric.sides import KvSides, holders, only_hands_over
+from heterodyne.routing.fabric.senders import holders, may_send, only_hands_over
+from heterodyne.routing.fabric.sides import KvSides
 from heterodyne.routing.forecast import KEPT, forecast_after, forecast_on, least_ttft_s, own_risk
 from heterodyne.routing.kv.links import KvLink, store_end
 from heterodyne.routing.kv.prefix_matches import NOTHING_CACHED, PrefixMatches
@@ -27,11 +28,9 @@ from heterodyne.routing.routing_choice import Forecast, KvPlan, RoutingChoice
 from heterodyne.routing.routing_request import RoutingRequest
 
 WORTH_S: Final = 0.005  # computing what is missing of the prompt takes this at least, or nothing is looked at
-DECODE_TOKENS: Final = 2048  # of a prompt, that a decode replica may compute where others could: it has the rest
 TARGETS_MAX: Final = 3  # and those whose host has it
 HOLDERS_MAX: Final = 8
 SENDERS_MAX: Final = 2  # that are looked at for each target
-DECODE: Final = ReplicaRole.DECODE
 
 
 def with_kv(
@@ -51,7 +50,8 @@ def with_kv(
     """The best choice of these pools, or a better one with KV that is brought there, or to one of those that are
     `decoding` beside them. Its rank is never a worse one. A thorough look forecasts what cannot be better, too."""
     plain = best.forecast
-    if plain.state.speed.prompts * plain.work_s < WORTH_S or best.reason is Reason.EXPLORED:
+    is_short = not request.chain.hashes or plain.state.speed.prompts * plain.work_s < WORTH_S
+    if best.reason is Reason.EXPLORED or (is_short and (not decoding or plain.wait_s < WORTH_S)):
         return best
     if best.reason is Reason.LEAST_LOADED and objective.name != "load":
         return best  # forecasts are no guide
@@ -66,7 +66,10 @@ def with_kv(
         now_s=now_s,
         is_thorough=is_thorough,
     )
-    search.look(pools, chance)
+    if decoding:
+        search.try_alone(chance)
+    if not is_short:
+        search.look(pools, chance)
     return search.choice(chance)
 
 
@@ -75,8 +78,9 @@ class _Search:
     """What is possible for one request."""
 
     __slots__ = (
-        *("_best", "_cached", "_chosen", "_decoding", "_fabric", "_holders", "_is_thorough", "_now_s"),
-        *("_objective", "_options", "_plain", "_rank", "_request", "_sides", "_stored", "_warm"),
+        *("_alone", "_alone_all", "_answering", "_best", "_cached", "_chosen", "_decoding", "_fabric", "_holders"),
+        *("_is_picky", "_is_thorough", "_now_s", "_objective", "_options", "_plain", "_rank", "_request", "_sides"),
+        "_stored",
     )
 
     def __init__(
@@ -104,46 +108,62 @@ class _Search:
         self._is_thorough = is_thorough
         self._rank: Rank = objective.rank(request, best.forecast)
         self._chosen: KvPlan | None = None
-        self._warm: Forecast | None = None  # of a decode replica that has nearly all of the prompt
+        self._alone: Forecast | None = None  # of a decode replica that has nearly all of the prompt, if it is best
+        self._alone_all: tuple[Forecast, ...] = ()
         self._options: list[KvPlan] = []
+        self._answering: list[ReplicaState] = []  # of each pool that only answers, the first to be free
+        self._is_picky = bool(request.prefill_out) or request.regions is not None or not fabric.pinned.is_empty
         self._holders = holders(request, cached, sides.by_place, HOLDERS_MAX)
+        if self._is_picky:
+            self._holders = [one for one in self._holders if self._may_send(one)]
         self._stored: dict[tuple[str, str], float] = {}  # tokens, by store and layout
+
+    def try_alone(self, chance: Chance) -> None:
+        """At decode replicas that need nothing brought: those that have most of the prompt, and the least busy."""
+        request, now_s = self._request, self._now_s
+        self._answering = [self._least_busy(pool, chance) for pool in self._decoding]
+        alone = decode_alone(request, self._decoding, [*self._holders, *self._answering], self._cached, now_s)
+        self._alone_all = tuple(alone)
+        for forecast in alone:
+            rank = self._objective.rank(request, forecast)
+            if rank < self._rank:
+                self._rank, self._alone = rank, forecast
 
     def look(self, pools: list[Pool], chance: Chance) -> None:
         """At the replica that is best without KV brought, the least busy of each pool, and those whose host has it."""
-        sides, decoding = self._sides, self._decoding
-        answering = [self._least_busy(pool, chance) for pool in decoding]
+        sides, answering = self._sides, self._answering
         targets: list[ReplicaState] = []
-        if decoding:
-            self._try_warm()
         if sides.moves:
             held = self._fabric.on_hosts(self._request.chain)
             if self._holders or held.lengths or any(self._in_store(state) for state in sides.stored):
                 targets = self._targets(answering, pools, chance)
-                self._take_best(self._held_offers(targets, [*decoding, *pools], held))
+                self._take_best(self._held_offers(targets, [*self._decoding, *pools], held))
         senders = self._senders(chance)
         if senders:
-            # A prompt that is computed elsewhere goes to those that only answer, if there are any.
-            self._take_best(self._prefill_offers(senders, answering or targets or self._targets([], pools, chance)))
+            # A prompt that is computed elsewhere goes to those that only answer, if there are any, or to the best.
+            if answering:
+                targets = [*answering, self._plain.state]
+            self._take_best(self._prefill_offers(senders, targets or self._targets([], pools, chance)))
 
     def choice(self, chance: Chance) -> RoutingChoice:
         """What came out best; now and then what comes out best without KV brought, for comparison."""
         best, chosen = self._best, self._chosen
         options = tuple(self._options)
+        alone = self._alone_all
         if chosen is not None and chance() < CHECKED_SHARE:
-            return _same(best, options, withheld=chosen)
+            return best.compared(options, alone, withheld=chosen)
         if chosen is not None:
             forecast = chosen.forecast
-        elif self._warm is not None:
-            forecast = self._warm
+        elif self._alone is not None:
+            forecast = self._alone
         else:
-            return best if not options else _same(best, options)
+            return best if not options and not alone else best.compared(options, alone)
         reason = best.reason
         if reason is Reason.ONLY_POOL or reason is Reason.ONLY_REPLICA:
             reason = REASONS[self._objective.name]
         others = (*best.others, best.forecast)
         return RoutingChoice(
-            forecast, self._rank[0], reason, others, kv_plan=chosen, kv_options=options, plain=self._plain
+            forecast, self._rank[0], reason, others, kv_plan=chosen, kv_options=options, plain=self._plain, alone=alone
         )
 
     def _targets(self, answering: list[ReplicaState], pools: list[Pool], chance: Chance) -> list[ReplicaState]:
@@ -218,7 +238,10 @@ class _Search:
         """Of the prompt alone, with the risk for others: on the prefill replicas where it would be done soonest, and on
         those that have most of it and can only pass it on as they compute."""
         sides, now_s, cached = self._sides, self._now_s, self._cached
-        pools = sides.prefilling_of(self._request) if sides.splits else []
+        pools = sides.prefilling if sides.splits else []
+        if self._is_picky:
+            pools = [[state for state in pool if self._may_send(state)] for pool in pools]
+            pools = [pool for pool in pools if pool]
         warm = [one for one in self._holders[:SENDERS_MAX] if only_hands_over(one)]
         if not pools and not warm:
             return []
@@ -290,17 +313,8 @@ class _Search:
         if rank < self._rank:
             self._rank, self._chosen = rank, plan
 
-    def _try_warm(self) -> None:
-        """A decode replica that has nearly all may answer: what is left is not worth sending elsewhere."""
-        request = self._request
-        for state in self._holders:
-            if state.replica.role is not DECODE or request.prompt_tokens - self._own(state) > DECODE_TOKENS:
-                continue
-            if any(state in states for states in self._decoding):
-                forecast = forecast_on(state, request, self._cached.tokens(state.place), self._now_s)
-                rank = self._objective.rank(request, forecast)
-                if rank < self._rank:
-                    self._rank, self._warm = rank, forecast
+    def _may_send(self, state: ReplicaState) -> bool:
+        return not self._is_picky or may_send(state, self._request, self._fabric.pinned, self._now_s)
 
     def _own(self, state: ReplicaState) -> float:
         return self._cached.tokens(state.place) * state.trust
@@ -311,18 +325,6 @@ class _Search:
         if tokens is None:
             tokens = self._stored[key] = float(self._fabric.in_store(state, self._request.chain, self._now_s))
         return tokens
-
-
-def _same(best: RoutingChoice, options: tuple[KvPlan, ...], withheld: KvPlan | None = None) -> RoutingChoice:
-    return RoutingChoice(
-        best.forecast,
-        best.slo_outlook,
-        best.reason,
-        best.others,
-        is_repeated=best.is_repeated,
-        kv_options=options,
-        kv_withheld=withheld,
-    )
 
 
 def _free_at_s(state: ReplicaState) -> float:

@@ -6,6 +6,7 @@ from typing import Final, final
 
 from heterodyne.fleet.kv_settings import KvStoreSettings
 from heterodyne.routing.fabric.ledger import KvLedger
+from heterodyne.routing.fabric.pinned import PinnedKv
 from heterodyne.routing.kv.chain import Chain
 from heterodyne.routing.kv.conversations import Conversations
 from heterodyne.routing.kv.held import KvTier
@@ -45,6 +46,7 @@ class KvFabric:
         "conversations",
         "ledger",
         "links",
+        "pinned",
         "stores",
     )
 
@@ -58,6 +60,7 @@ class KvFabric:
         self._moving: dict[str, float] = {}  # bytes under way, by the replica or store that sends them
         self.conversations = Conversations()
         self.ledger = KvLedger()
+        self.pinned = PinnedKv()
         self.links = KvLinks(self._prior)
         self.take(stores)
 
@@ -89,6 +92,7 @@ class KvFabric:
     def forget(self, place: int) -> None:
         """The replica of this place is gone, or has restarted."""
         self._hosts.forget(place)
+        self.pinned.forget(place)
 
     # What there is.
 

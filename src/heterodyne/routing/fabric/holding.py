@@ -10,6 +10,7 @@ from heterodyne.routing.routing_request import RoutingRequest
 
 STORE: Final = KvOrigin.STORE
 HOST: Final = KvOrigin.HOST
+GONE: Final = (KvLoss.BROKEN, KvLoss.MISSING)  # it may not be there any more
 
 
 @final
@@ -21,6 +22,7 @@ class KvHolding:
             "_fabric",
             "_link",
             "_moved_tokens",
+            "_pinned_tokens",
             "_plain_s",
             "_prompt",
             "_request",
@@ -37,6 +39,7 @@ class KvHolding:
         self._request = request
         self._target = target = plan.forecast.state
         self._moved_tokens = plan.byte_count / fabric.token_bytes(target)
+        self._pinned_tokens = 0.0  # of a prompt that was computed for this one, until it is read
         self._started_at_s = now_s  # later: when the prompt was computed
         self._prompt: RoutingRequest | None = None  # of the replica that computes it, until it has
         self._plain_s = plan.saved_s + plan.forecast.ttft_s  # with everything computed
@@ -69,6 +72,9 @@ class KvHolding:
         state.end(prompt, prefill, now_s, waited=False)
         self._prompt = None
         self._started_at_s = now_s
+        if not state.is_gone:
+            self._pinned_tokens = float(self._request.prompt_tokens)
+            self._fabric.pinned.hold(state.place, self._pinned_tokens)
 
     def arrived(self, now_s: float, byte_count: float | None) -> None:
         """It is there: so many bytes, where somebody has counted."""
@@ -88,13 +94,14 @@ class KvHolding:
             self._fabric.learn_bytes(self._target, self._moved_tokens, byte_count)
 
     def failed(self, now_s: float, loss: KvLoss) -> None:
-        """It will not come. A link that broke, or who was to send it, is left alone for a while."""
+        """It will not come. A link that broke, or who was to send it, is left alone for a while; a replica that was
+        to compute it and did not is its health's affair."""
         if self.is_over:
             return
         self.has_failed = True
         if loss is KvLoss.BROKEN:
             self._link.hear_failure(now_s)
-        if loss is not KvLoss.CROWDED and (self.plan.origin is STORE or self.plan.origin is HOST):
+        if loss in GONE and (self.plan.origin is STORE or self.plan.origin is HOST):
             self._fabric.remove(self._request, self._target, store=self.plan.store)
         self.release(now_s)
 
@@ -111,6 +118,8 @@ class KvHolding:
         if prefill is not None and prompt is not None:
             prefill.state.end(prompt, prefill, now_s, waited=True)
             self._prompt = None
+        if prefill is not None and self._pinned_tokens:
+            self._fabric.pinned.let_go(prefill.state.place, self._pinned_tokens)
         self.is_over = True
         self._fabric.end(self._sender, self.plan.byte_count)
 

@@ -6,11 +6,8 @@ from typing import Final, final
 from heterodyne.domain.fleet import Health, PoolName
 from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import KvStrategy
-from heterodyne.routing.fabric.fabric import COPIES, HANDS_OVER
-from heterodyne.routing.kv.prefix_matches import PrefixMatches
 from heterodyne.routing.predictive import Pool
 from heterodyne.routing.replica_state import ReplicaState
-from heterodyne.routing.routing_request import RoutingRequest
 
 STORE: Final = KvStrategy.STORE
 SPLIT: Final = KvStrategy.SPLIT
@@ -31,13 +28,6 @@ class KvSides:
         self.by_place: dict[int, ReplicaState] = {}  # all of its replicas that run
         self.stored: list[ReplicaState] = []  # one for each store and what its KV is made of
         self.prefilling: list[Pool] = []  # those that compute prompts for others, and may be asked now
-
-    def prefilling_of(self, request: RoutingRequest) -> list[Pool]:
-        """Of those, the ones that its prompt may be sent to."""
-        if request.regions is None:
-            return self.prefilling
-        pools = [[state for state in pool if request.may_go_to(state.replica)] for pool in self.prefilling]
-        return [pool for pool in pools if pool]
 
 
 def try_sides(strategy: KvStrategy, members: Sequence[ReplicaState], prefill: Sequence[ReplicaState]) -> KvSides | None:
@@ -63,24 +53,3 @@ def by_role(tiers: list[list[Pool]]) -> tuple[list[list[Pool]], list[Pool]]:
     whole = [[pool for pool in tier if pool[0].replica.role is not DECODE] for tier in tiers]
     whole = [tier for tier in whole if tier]
     return (whole, decoding) if whole else (tiers, [])
-
-
-def only_hands_over(state: ReplicaState) -> bool:
-    """Its KV leaves it only when it has just computed a prompt."""
-    transfer = state.replica.kv_transfer
-    return transfer in HANDS_OVER and transfer not in COPIES
-
-
-def holders(
-    request: RoutingRequest, cached: PrefixMatches, by_place: dict[int, ReplicaState], most: int
-) -> list[ReplicaState]:
-    """So many of those that have most of the prompt and may be asked for it, the most first."""
-    found: list[ReplicaState] = []
-    for _, places in reversed(cached.lengths):
-        for place in places:
-            state = by_place.get(place)
-            if state is not None and request.may_go_to(state.replica):
-                found.append(state)
-                if len(found) == most:
-                    return found
-    return found

@@ -2,6 +2,7 @@
 
     fleet.publish(snapshot, now_s)                 whenever the control loop does
     fleet.usable(model, now_s)                     before a decision
+    fleet.prefill_out(model, now_s, chance)        the same, of those that compute prompts for others
     fleet.of(replica_id)                           for the events of one attempt; keep it until the attempt ends
     fleet.try_retry(model, prompt_tokens, now_s)   before an attempt is repeated elsewhere
     fleet.try_hedge(model)                         when `of(...).hedge_after_s` has passed without a first token
@@ -9,20 +10,23 @@
 Time comes in and never runs backwards.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from heterodyne.domain.fleet import FleetSnapshot, Health, PoolName, Replica, ReplicaId
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.routing.health.model_health import ModelHealth
 from heterodyne.routing.health.outlier import OutlierPool
-from heterodyne.routing.health.replica_health import UNBOUNDED, ReplicaHealth
+from heterodyne.routing.health.prefill_health import PrefillHealth
+from heterodyne.routing.health.replica_health import UNBOUNDED, Group, ReplicaHealth
 from heterodyne.routing.health.snapshot import FleetHealthSnapshot
+from heterodyne.routing.routing_request import NONE_OUT
 from heterodyne.routing.settings import RoutingSettings
 
 
 class FleetHealth:
     """One per worker. Never larger than the latest snapshot it was given."""
 
-    __slots__ = ("_fleet", "_models", "_pools", "_replica_health", "_settings", "_unseen")
+    __slots__ = ("_fleet", "_models", "_pools", "_prefill", "_replica_health", "_settings", "_unseen")
 
     def __init__(self, settings: RoutingSettings, fleet: FleetSnapshot, now_s: float) -> None:
         self._settings = settings
@@ -30,6 +34,7 @@ class FleetHealth:
         self._replica_health: dict[ReplicaId, ReplicaHealth] = {}
         self._pools: dict[PoolName, OutlierPool] = {}
         self._models: dict[str, ModelHealth] = {}
+        self._prefill: dict[str, PrefillHealth] = {}  # by model, those that compute its prompts for others
         self._unseen: set[ReplicaId] = set()  # of the first fleet, until their first look
         self.publish(fleet, now_s)
 
@@ -40,7 +45,7 @@ class FleetHealth:
             self._unseen = {replica.id for replica in fleet.replicas if replica.health is Health.STARTING}
         for known in before.values():
             now = self._fleet.get(known.id)
-            if now is None or (now.pool, now.model) != (known.pool, known.model):
+            if now is None or (now.pool, now.model, now.role) != (known.pool, known.model, known.role):
                 self._forget(known.id, now_s)
         for replica in fleet.replicas:
             was = before.get(replica.id)
@@ -54,14 +59,24 @@ class FleetHealth:
                 self._unseen.discard(replica.id)
         pools = {replica.pool for replica in fleet.replicas}
         self._pools = {name: pool for name, pool in self._pools.items() if name in pools}
-        self._models = {model: self._models[model] for model in fleet.by_model}
-        for model, replicas in fleet.by_model.items():
-            self._models[model].publish([(replica, self._replica_health[replica.id]) for replica in replicas])
+        # Replicas report to the group of their model, also while its rule lets it have none of them.
+        models = {replica.model for replica in fleet.replicas}
+        self._models = {model: health for model, health in self._models.items() if model in models}
+        for model, health in self._models.items():
+            health.publish([(one, self._replica_health[one.id]) for one in fleet.by_model.get(model, ())])
+        self._prefill = {model: health for model, health in self._prefill.items() if model in models}
+        for model, group in self._prefill.items():
+            group.publish([self._replica_health[one.id] for one in fleet.prefill.get(model, ())])
 
     def usable(self, model: str, now_s: float) -> Sequence[Replica]:
         """The replicas of the model that may take a request now, in the order of the fleet."""
         model_health = self._models.get(model)
         return model_health.usable(now_s) if model_health is not None else ()
+
+    def prefill_out(self, model: str, now_s: float, chance: Callable[[], float]) -> frozenset[ReplicaId]:
+        """The replicas that compute the model's prompts for others, and may not be asked for one now."""
+        prefill = self._prefill.get(model)
+        return NONE_OUT if prefill is None else prefill.out(now_s, chance)
 
     def try_model(self, model: str) -> ModelHealth | None:
         """The health of a model's replicas together; None where no replica serves it."""
@@ -115,13 +130,17 @@ class FleetHealth:
         )
 
     def _welcome(self, replica: Replica) -> ReplicaHealth:
+        is_prefill = replica.role is ReplicaRole.PREFILL
         if replica.pool not in self._pools:
-            self._pools[replica.pool] = OutlierPool(self._settings)
-        if replica.model not in self._models:
-            self._models[replica.model] = ModelHealth(self._settings)
-        replica_health = ReplicaHealth(
-            replica.id, self._settings, self._pools[replica.pool], self._models[replica.model]
-        )
+            self._pools[replica.pool] = OutlierPool(self._settings, may_be_empty=is_prefill)
+        group: Group
+        if is_prefill:
+            group = self._prefill.setdefault(replica.model, PrefillHealth())
+        elif replica.model in self._models:
+            group = self._models[replica.model]
+        else:
+            group = self._models[replica.model] = ModelHealth(self._settings)
+        replica_health = ReplicaHealth(replica.id, self._settings, self._pools[replica.pool], group)
         self._replica_health[replica.id] = replica_health
         return replica_health
 

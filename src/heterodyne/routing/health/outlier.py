@@ -47,12 +47,15 @@ class Outlier:
 
 
 class OutlierPool:
-    """The replicas of one pool. `refused` counts ejections that the share of the pool did not allow."""
+    """The replicas of one pool. `refused` counts ejections that the share of the pool did not allow.
 
-    __slots__ = ("_ejected", "_interval_ends_at_s", "_members", "_settings", "_times_max", "refused")
+    A pool that `may_be_empty` has nobody who must be left: others do its work as well, if later."""
 
-    def __init__(self, settings: RoutingSettings) -> None:
+    __slots__ = ("_ejected", "_interval_ends_at_s", "_may_be_empty", "_members", "_settings", "_times_max", "refused")
+
+    def __init__(self, settings: RoutingSettings, *, may_be_empty: bool = False) -> None:
         self._settings = settings
+        self._may_be_empty = may_be_empty
         self._times_max = max(1, ceil(settings.ejection_max_s / settings.ejection_base_s))
         self._members: dict[int, Outlier] = {}  # by identity, in the order they joined
         self._ejected = 0
@@ -68,6 +71,8 @@ class OutlierPool:
     def ejected_max(self) -> int:
         """Replicas that may be out at once."""
         count, share = len(self._members), self._settings.ejection_share_max
+        if self._may_be_empty and share:
+            return count
         return max(1, int(count * share)) if count > 1 and share else 0
 
     def join(self, member: Outlier) -> None:

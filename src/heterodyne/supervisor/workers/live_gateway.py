@@ -230,6 +230,7 @@ class LiveGateway:
             files=upstream.kv.files,
             prefixes=self.hot_prefixes.latest,
             now_s=upstream.clock(),
+            prefetches=upstream.kv.prefetcher.seen,
         )
 
     def _demand(self) -> dict[str, DemandSeen]:

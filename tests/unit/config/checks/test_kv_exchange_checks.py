@@ -122,3 +122,15 @@ def test_an_engine_is_warmed_up_if_it_keeps_prompts() -> None:
 def test_a_pool_is_warmed_up_by_a_strategy_that_looks_at_prompts(kv: str) -> None:
     (problem,) = found(checks.new_replicas_can_be_warmed_up, kv, p=pool(kv_warm_up=8))
     assert problem.startswith(f'pools.p.kv_warm_up: models.m.kv is "{kv}"')
+
+
+def test_only_saved_slots_are_brought_ahead_of_a_request() -> None:
+    assert (
+        found(checks.slots_can_be_restored_ahead, p=pool(engine="llamacpp", kv_transfer="slots", kv_prefetch=True))
+        == []
+    )
+    (problem,) = found(checks.slots_can_be_restored_ahead, p=pool(kv_transfer="nixl", kv_prefetch=True))
+    assert problem == (
+        "pools.p.kv_prefetch: nothing can be brought ahead of a request but saved slots; "
+        'set pools.p.kv_transfer to "slots"'
+    )

@@ -13,6 +13,7 @@ from heterodyne.domain.kv_seen import (
     KvLinkSeen,
     KvMix,
     KvOriginSeen,
+    KvPrefetchSeen,
     KvPrefixSeen,
     KvReplicaSeen,
     KvSeen,
@@ -157,3 +158,13 @@ def test_amounts_that_no_gateway_would_tell_are_refused(bad: KvSeen) -> None:
     check_amounts(SEEN)
     with pytest.raises(ValueError, match="cannot be"):
         check_amounts(bad)
+
+
+def test_what_was_brought_ahead_is_added_and_told() -> None:
+    one, other = KvPrefetchSeen(taken=2, wasted=1), KvPrefetchSeen(taken=3, failed=4)
+    whole = joined([KvSeen(prefetches=one), KvSeen(prefetches=other)])
+    assert whole.prefetches == KvPrefetchSeen(taken=5, wasted=1, failed=4)
+    assert page_of(whole).prefetches == whole.prefetches
+    assert joined([]).prefetches == KvPrefetchSeen()
+    with pytest.raises(ValueError, match="amount"):
+        check_amounts(KvSeen(prefetches=KvPrefetchSeen(taken=-1)))

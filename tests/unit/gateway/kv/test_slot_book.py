@@ -48,3 +48,19 @@ def test_prompts_of_two_tenants_have_nothing_in_common() -> None:
     assert common((1, 2), (1, 2)) == 2
     assert common((1, 2), (3, 2)) == 0, "each hash depends on the salt and all before it"
     assert common(NOTHING, (1,)) == 0
+
+
+def test_a_spare_slot_is_an_empty_one_or_one_that_may_lose_what_it_has_while_nothing_runs() -> None:
+    book = SlotBook(2)
+    first = book.try_take((1, 2))
+    assert first is not None
+    assert book.try_take_spare(lambda _: True) is None, "something runs"
+    book.hold(first, (1, 2))
+    book.release(first)
+    spare = book.try_take_spare(lambda _: False)
+    assert spare == 1 - first
+    book.hold(spare, (3, 4))
+    book.release(spare)
+    assert (book.holds((1, 2)), book.holds((1, 2, 3)), book.holds((3,))) == (True, False, True)
+    assert book.try_take_spare(lambda _: False) is None
+    assert book.try_take_spare(lambda held: held == (1, 2)) == first

@@ -3,15 +3,20 @@
 import pytest
 from msgspec import structs
 
+from heterodyne.domain.fleet import ReplicaId
 from heterodyne.domain.kv_origin import KvOrigin
 from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.fleet.kv_settings import KvStoreSettings
+from heterodyne.routing.kv.chain import EMPTY
+from heterodyne.routing.prediction.prior import Prior
 from tests.support.kv_fleets import LINKED, PROMPT_TOKENS, KvFleet, asked, copying, decoding, prefilling
 from tests.support.replica_states import fleet
 
 AUTO, STORE, SPLIT, PREFIX = KvStrategy.AUTO, KvStrategy.STORE, KvStrategy.SPLIT, KvStrategy.PREFIX
 SLOW = structs.replace(LINKED, kv_link_bytes_per_s=0.2e9)
+WEAK = structs.replace(LINKED, prompt_token_s=1e-3)  # ten times as long for a prompt
+QUICK = structs.replace(LINKED, prompt_token_s=1e-5)
 SHARED = KvStoreSettings(medium="memory", capacity_gb=100.0)
 
 
@@ -125,8 +130,7 @@ def test_a_prefill_replica_never_answers() -> None:
 
 
 def test_a_long_prompt_is_computed_by_one_and_answered_by_another_when_that_is_sooner() -> None:
-    quick = structs.replace(LINKED, prompt_token_s=1e-5)
-    one = KvFleet(prefilling(), decoding("d1"), decoding("d2"), priors={"prompts": quick})
+    one = KvFleet(prefilling(), decoding("d1"), decoding("d2"), priors={"prompts": QUICK})
     choice = one.decide(asked())
     plan = choice.kv_plan
     assert plan is not None
@@ -156,16 +160,14 @@ def test_a_prompt_that_is_held_to_regions_is_computed_and_fetched_in_them(elsewh
 
 @pytest.mark.parametrize("tokens", [10, 300])
 def test_short_prompts_skip_the_split(tokens: int) -> None:
-    quick = structs.replace(LINKED, prompt_token_s=1e-5)
-    one = KvFleet(prefilling(), decoding("d1"), decoding("d2"), priors={"prompts": quick})
+    one = KvFleet(prefilling(), decoding("d1"), decoding("d2"), priors={"prompts": QUICK})
     choice = one.decide(asked(tokens))
     assert choice.kv_plan is None
     assert choice.target.role is ReplicaRole.DECODE
 
 
 def test_warm_prefixes_skip_the_split() -> None:
-    quick = structs.replace(LINKED, prompt_token_s=1e-5)
-    one = KvFleet(prefilling(), decoding("d1"), decoding("d2"), priors={"prompts": quick})
+    one = KvFleet(prefilling(), decoding("d1"), decoding("d2"), priors={"prompts": QUICK})
     one.serve(asked(), "d1")
     choice = one.decide(asked())
     assert (choice.target.id, choice.kv_plan) == ("d1", None)
@@ -199,8 +201,7 @@ def test_engines_that_only_hand_over_have_the_warm_one_compute_the_rest() -> Non
 
 
 def test_prefill_replicas_that_drain_are_given_nothing() -> None:
-    quick = structs.replace(LINKED, prompt_token_s=1e-5)
-    one = KvFleet(prefilling(is_draining=True), decoding("d1"), decoding("d2"), priors={"prompts": quick})
+    one = KvFleet(prefilling(is_draining=True), decoding("d1"), decoding("d2"), priors={"prompts": QUICK})
     assert one.decide(asked()).kv_plan is None
 
 
@@ -243,3 +244,79 @@ def test_a_replica_that_drains_still_gives_what_it_holds() -> None:
     assert choice.kv_plan is not None
     assert choice.kv_plan.source is not None
     assert choice.kv_plan.source.replica.id == "a"
+
+
+def test_a_prefill_replica_that_is_out_computes_nothing() -> None:
+    one = KvFleet(prefilling("quick"), prefilling("slow"), decoding(), priors={"answers": WEAK})
+    one.occupy("slow")
+    request = asked()
+    chosen = one.decide(request).kv_plan
+    assert chosen is not None
+    assert chosen.source is not None
+    assert chosen.source.replica.id == "quick"
+    request.prefill_out = frozenset({ReplicaId("quick")})
+    other = one.decide(request)
+    assert [plan.source and plan.source.replica.id for plan in other.kv_options] in ([], ["slow"])
+    request.prefill_out = frozenset({ReplicaId("quick"), ReplicaId("slow")})
+    assert (one.decide(request).kv_plan, one.decide(request).kv_options) == (None, ())
+
+
+def test_a_prompt_is_computed_by_no_replica_where_it_may_not_be() -> None:
+    one = KvFleet(prefilling(region="us"), decoding(region="eu"), priors={"answers": WEAK})
+    assert one.decide(asked()).kv_plan is not None
+    assert one.decide(asked(regions=frozenset({"eu"}))).kv_options == ()
+
+
+def _all_roles(**priors: Prior) -> KvFleet:
+    """Replicas for prompts, for answers, and for all of a request, which can all exchange KV with each other."""
+    whole = [copying(name, "whole", kv_store="s") for name in ("w1", "w2")]
+    sides = [prefilling(kv_store="s"), decoding(kv_store="s")]
+    return KvFleet(*sides, *whole, stores={"s": SHARED}, priors={"prompts": QUICK, **priors})
+
+
+def test_with_all_roles_every_possibility_is_compared() -> None:
+    one = _all_roles()
+    one.serve(asked(10_000), "w2")
+    one.occupy("w2")
+    choice = one.router.try_dry_run(asked(), one.fleet.by_model["m"], one.now_s)
+    assert choice is not None
+    found = {
+        (plan.origin, plan.source and plan.source.replica.id, plan.forecast.state.replica.id)
+        for plan in choice.kv_options
+    }
+    assert {(KvOrigin.PREFILL, "prompts", "answers"), (KvOrigin.PREFILL, "prompts", "w1")} <= found
+    assert (KvOrigin.STORE, None, "w1") in found
+    assert (KvOrigin.PEER, "w2", "w1") in found
+    assert choice.plain.state.replica.id == "w1", "computing all of it"
+    assert choice.alone == (), "too much is missing for a replica that is there for answers"
+
+
+def test_with_all_roles_a_long_prompt_is_split_and_comes_to_whoever_is_free() -> None:
+    one = _all_roles()
+    choice = one.decide(asked())
+    assert (choice.target.id, choice.kv_plan and choice.kv_plan.origin) == ("answers", KvOrigin.PREFILL)
+    one.occupy("answers", prompts=40)
+    other = one.decide(asked(words=b"z"))
+    assert other.target.pool == "whole"
+    assert other.kv_plan is not None
+    assert other.kv_plan.origin is KvOrigin.PREFILL
+
+
+def test_with_all_roles_a_short_prompt_goes_to_whoever_is_free() -> None:
+    one = _all_roles(prompts=LINKED)
+    for tokens in (20, 1500):
+        assert one.decide(asked(tokens, words=b"%d" % tokens)).target.pool == "whole"
+    one.occupy("w1")
+    one.occupy("w2")
+    for tokens in (20, 1500):
+        choice = one.decide(asked(tokens, words=b"%d" % tokens))
+        assert (choice.target.id, choice.kv_plan) == ("answers", None)
+        assert [forecast.state.replica.id for forecast in choice.alone] == ["answers"]
+
+
+def test_a_long_prompt_without_a_chain_is_computed_by_no_decode_replica() -> None:
+    one = KvFleet(decoding(), copying("whole"))
+    one.occupy("whole")
+    request = asked()
+    request.chain = EMPTY
+    assert one.decide(request).target.id == "whole"

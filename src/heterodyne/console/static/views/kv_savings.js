@@ -14,8 +14,11 @@ export function savingsPanel() {
   const note = h("p", { class: "panel-note" }, "Against what computing the prompt was foretold to take. One request in a "
     + "hundred is withheld and computes all the same: from 20 on, what those took corrects the forecast.");
 
+  const ahead = h("p", { class: "panel-note" });
+
   function draw(page) {
     part.say("since the workers began");
+    mount(ahead, aheadWords(page.prefetches));
     if (!page.is_moving) {
       part.empty(...STILL);
       return;
@@ -30,10 +33,17 @@ export function savingsPanel() {
     verdict.className = `verdict ${saved_s < 0 ? "verdict-warn" : "verdict-good"}`;
     mount(verdict, `Together ${seconds(Math.abs(saved_s))} of waiting for first tokens ${saved_s < 0 ? "lost" : "saved"}, `
       + `and ${usd(Math.abs(saved_usd))} ${saved_usd < 0 ? "spent on it" : "saved"}.`);
-    if (part.body.firstChild !== verdict) mount(part.body, verdict, list.element, note);
+    if (part.body.firstChild !== verdict) mount(part.body, verdict, list.element, ahead, note);
   }
 
   return { element: part.element, show: (fetch) => part.load(fetch, draw) };
+}
+
+// Nothing, where no pool has it or none was tried yet.
+function aheadWords(seen) {
+  if (!seen || !(seen.taken + seen.wasted + seen.cancelled + seen.failed)) return "";
+  return `Ahead of next turns: ${count(seen.taken)} brought and used, ${count(seen.wasted)} brought for nothing, `
+    + `${count(seen.cancelled)} too late, ${count(seen.failed)} failed.`;
 }
 
 function columns() {
