@@ -9,8 +9,6 @@ WRAP := $(BIN)/python -m tests.docs.wrap
 PYTEST_ARGS := --numprocesses $(JOBS) --no-loadscope-reorder
 # Where bytecode may not be kept, every process that a test starts compiles the product anew.
 unexport PYTHONDONTWRITEBYTECODE
-# What `pip install` is to do besides: CI has no bytecode made of what no test imports.
-INSTALL_ARGS ?=
 # `--quick` compiles without optimisation: half the time, and as good for tests.
 COMPILE_ARGS ?=
 # Where compiled files are at work.
@@ -37,7 +35,7 @@ install: $(VENV)/.installed  ## make a virtual environment and install heterodyn
 environment: $(VENV)/.all  ## install what tests, checks and the compiler need
 
 collected: $(VENV)/.test  # a process that finds all tests keeps what it makes of them and of the source for the others
-	$(BIN)/python -m pytest --collect-only -qq >/dev/null
+	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || echo "not all tests are found; those that run say why" >&2
 
 run: install  ## serve the default models on http://127.0.0.1:8080
 	@$(BIN)/heterodyne serve $(ARGS)
@@ -281,13 +279,13 @@ $(VENV)/.venv:
 
 $(VENV)/.installed: $(VENV)/.venv pyproject.toml
 	@echo "installing heterodyne into $(VENV) ..." >&2
-	@$(PIP) install $(INSTALL_ARGS) -e .
+	@$(PIP) install -e .
 	@touch $@
 
 $(VENV)/.all: $(VENV)/.venv pyproject.toml
 	@echo "installing heterodyne and the tools of tests, checks and the compiler into $(VENV) ..." >&2
 	@$(PIP) install "pip>=25.1"
-	@$(PIP) install $(INSTALL_ARGS) -e . --group test --group check --group compile
+	@$(PIP) install -e . --group test --group check --group compile
 	@touch $(VENV)/.installed $(VENV)/.test $(VENV)/.check $(VENV)/.compile $@
 
 $(VENV)/.test: $(VENV)/.installed
