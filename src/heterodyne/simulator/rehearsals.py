@@ -5,13 +5,15 @@ from math import ceil
 
 from msgspec import Struct
 
-from heterodyne.physics.hardware import Accelerator
+from heterodyne.domain.routing_rule import KvStrategy
+from heterodyne.physics.hardware import Accelerator, Link
 from heterodyne.physics.model_spec import ModelSpec
 from heterodyne.physics.precision import Precision
 from heterodyne.physics.profile import Profile
 from heterodyne.physics.step_time import Speculation
 from heterodyne.planning.mix.interruptions import hourly_usd, rented
 from heterodyne.planning.mix.problem import MixProblem, ReplicaKind
+from heterodyne.planning.mix.role_rate import KV_LINK
 from heterodyne.planning.traffic.trace_request import TraceRequest
 from heterodyne.simulator.fleet import lay_out
 from heterodyne.simulator.fleet_file import FleetFile, SimulatedPool
@@ -26,6 +28,7 @@ REQUESTS = 1200  # of a simulation that judges one of many fleets, or as many as
 TURNS_MIN = 3.0  # answers one after the other in a short simulation
 REQUESTS_MAX = 4000
 POLICY, SEED = "slo", 11
+TRANSFER = "nixl"  # by which KV goes from one replica to another
 MARGIN = 0.1  # of the requests that may break the promise, kept for other days than the one simulated
 MISSES_BEYOND = 2.0  # times as many may break it on a day that uses the headroom up
 
@@ -40,6 +43,7 @@ class Deployment(Struct, frozen=True, kw_only=True):
     kv_precision: Precision
     speculation: Speculation | None = None
     promise: Promise
+    kv_link: Link = KV_LINK  # of each chip, where prompts and answers are apart
     catalogue: Mapping[str, Accelerator]
     measured: tuple[Profile, ...] = ()
 
@@ -57,6 +61,7 @@ def fleet_of(fleet: Replicas, kinds: Mapping[str, ReplicaKind], deployment: Depl
 def _pool(kind: ReplicaKind, count: int, deployment: Deployment) -> SimulatedPool:
     assert kind.hardware is not None, "of the catalogue"
     assert kind.engine is not None, "of the catalogue"
+    link = deployment.kv_link
     return SimulatedPool(
         model=deployment.name,
         engine_model=deployment.engine_model,
@@ -69,6 +74,11 @@ def _pool(kind: ReplicaKind, count: int, deployment: Deployment) -> SimulatedPoo
         slowdown=kind.slowdown,
         replicas=count,
         price_usd_per_hour=kind.usd_per_hour,
+        role=kind.role,
+        version=kind.handoff or None,  # those that understand each other are alike
+        kv_transfer=TRANSFER if kind.handoff else None,
+        kv_gb_per_s=link.pair_bytes_per_s * kind.chips / 1e9 if kind.handoff else None,
+        kv_latency_ms=link.latency_s * 1e3,
     )
 
 
@@ -141,5 +151,7 @@ class Rehearsals:
         mean_output = sum(one.output_tokens for one in self._log) / len(self._log)
         turns = rate * TURNS_MIN * (promise.slo.ttft_s + promise.slo.itl_s * mean_output) / 2
         requests = min(REQUESTS_MAX, max(REQUESTS, ceil(turns))) * times
-        trial = Trial(policy=POLICY, seed=SEED, slo=promise.slo)
+        has_roles = any(self._kinds[name].handoff for name, _ in fleet)
+        kv = KvStrategy.AUTO if has_roles else KvStrategy.PREFIX
+        trial = Trial(policy=POLICY, seed=SEED, slo=promise.slo, kv=kv)
         return report(run(pools, workload(self._log, rate=rate, requests=requests), trial), trial)

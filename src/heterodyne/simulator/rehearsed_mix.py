@@ -12,6 +12,7 @@ from math import sqrt
 from msgspec import Struct, structs
 
 from heterodyne.domain.errors import PlanImpossible
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.planning.mix.cheaper_fleets import cheaper_fleets
 from heterodyne.planning.mix.cheapest_mix import cheapest_mix
 from heterodyne.planning.mix.limits import are_available, are_wanted
@@ -48,10 +49,29 @@ class RehearsedMix(Struct, frozen=True, kw_only=True):
     beyond: SimulationReport  # with the headroom used up
     is_kept: bool  # False: nothing that was tried keeps the promise
     simulations: int
+    beside: "RehearsedMix | None" = None  # where roles were asked for: with prompts and answers apart, or together
 
 
 def rehearsed_mix(problem: MixProblem, deployment: Deployment, log: Sequence[TraceRequest]) -> RehearsedMix:
-    """The cheapest of the fleets that were tried and keep the promise under this traffic; else the best of them."""
+    """The cheapest of the fleets that were tried and keep the promise under this traffic; else the best of them.
+
+    By their rates replicas for prompts or answers alone never cost more, for whoever does both is one of the choices;
+    in a fleet they may, so that both are tried.
+    """
+    together = tuple(kind for kind in problem.kinds if kind.role is ReplicaRole.BOTH)
+    problems = [problem] if len(together) == len(problem.kinds) else [problem, structs.replace(problem, kinds=together)]
+    found = []
+    for number, one in enumerate(problems, start=1):
+        try:
+            found.append(_rehearsed(one, deployment, log))
+        except PlanImpossible:
+            if number == len(problems) and not found:
+                raise
+    found.sort(key=lambda one: (not one.is_kept, one.plan.usd_per_hour))
+    return found[0] if len(found) == 1 else structs.replace(found[0], beside=found[1])
+
+
+def _rehearsed(problem: MixProblem, deployment: Deployment, log: Sequence[TraceRequest]) -> RehearsedMix:
     rehearsals = Rehearsals(problem, deployment, log)
     search = _Search(problem, rehearsals)
     first = search.planned(1.0)

@@ -19,8 +19,9 @@ from heterodyne.domain.routing_rule import KvStrategy, RoutingRule
 from heterodyne.domain.urgency import Urgency
 from heterodyne.physics.replica.step import StepResult
 from heterodyne.routing.catalogue import check_policy
+from heterodyne.routing.fabric.sides import MOVING
 from heterodyne.routing.forecast import own_risk
-from heterodyne.routing.kv.chain import EMPTY
+from heterodyne.routing.kv.chain import EMPTY, Chain
 from heterodyne.routing.prediction.output_length import OutputLengths
 from heterodyne.routing.prediction.prior import Prior
 from heterodyne.routing.router import Router
@@ -171,6 +172,15 @@ class _Run:
         if replica.reserved:
             self._hand_overs.move(replica, now_s)
 
+    def _chain(self, request: SimulatedRequest) -> Chain:
+        """What a gateway knows of the prompt; of a log without hashes, that no other prompt begins so."""
+        kv = self._trial.kv
+        if kv in BLIND:
+            return EMPTY
+        if request.chain.hashes or kv not in MOVING:
+            return request.chain
+        return Chain((request.number,), (request.prompt_tokens,))
+
     def _arrive(self, request: SimulatedRequest, now_s: float) -> None:
         tokens = request.prompt_tokens + request.output_tokens
         self._tally.last_came_at_s = request.at_s
@@ -182,7 +192,7 @@ class _Run:
             model=self._model,
             prompt_tokens=request.prompt_tokens,
             output_tokens=self._lengths.expect(None, None),
-            chain=EMPTY if self._trial.kv in BLIND else request.chain,
+            chain=self._chain(request),
             session="" if self._trial.kv is KvStrategy.STATELESS else request.session,
             ttft_slo_s=slo.ttft_s,
             itl_slo_s=slo.itl_s,

@@ -66,6 +66,15 @@ def test_prompts_are_computed_by_replicas_that_never_answer() -> None:
     assert found.attainment > 0.9
 
 
+def test_prompts_of_a_log_without_hashes_are_split_too() -> None:
+    pools = _lay_out(prompts=_pool(1, ReplicaRole.PREFILL), answers=_pool(1, ReplicaRole.DECODE))
+    log = [TraceRequest(at_s=0.2 * number, prompt_tokens=8_000, output_tokens=50) for number in range(100)]
+    for kv, is_split in ((KvStrategy.SPLIT, True), (KvStrategy.PREFIX, False)):
+        trial = Trial(policy="slo", seed=1, slo=Slo(ttft_s=1.0, itl_s=0.05), kv=kv)
+        found = report(run(pools, workload(log), trial), trial)
+        assert (found.pools[0].busy_share > 0.05) is is_split
+
+
 def test_every_request_is_answered_when_links_die_or_are_throttled() -> None:
     pools = _lay_out(prompts=_pool(1, ReplicaRole.PREFILL), answers=_pool(2, ReplicaRole.DECODE), both=_pool(1))
     for slowdown in (100.0, inf):

@@ -4,6 +4,7 @@ from random import Random
 
 from msgspec import structs
 
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.physics.catalogue import accelerator, accelerators
 from heterodyne.physics.model_shapes import model_spec
 from heterodyne.physics.precision import Precision
@@ -34,7 +35,9 @@ def log() -> list[TraceRequest]:
     return made
 
 
-def question(slo: Slo = SLO) -> tuple[MixProblem, Deployment]:
+def question(
+    slo: Slo = SLO, chips: tuple[str, ...] = ("l4", "l40s", "h100-sxm"), *, has_roles: bool = False
+) -> tuple[MixProblem, Deployment]:
     spec = model_spec("llama-3.1-8b")
     requirements = MixRequirements(
         model=spec,
@@ -42,7 +45,8 @@ def question(slo: Slo = SLO) -> tuple[MixProblem, Deployment]:
         cells=tuple(histogram(log(), bins=2)),
         requests_per_s=RATE,
         slo=slo,
-        accelerators=(accelerator("l4"), accelerator("l40s"), accelerator("h100-sxm")),
+        accelerators=tuple(map(accelerator, chips)),
+        has_roles=has_roles,
     )
     deployment = Deployment(
         model=spec,
@@ -119,3 +123,23 @@ def test_without_headroom_a_fleet_is_simulated_once() -> None:
     found = answer(structs.replace(problem, headroom=0.0), deployment)
     assert found.is_kept
     assert found.seen == found.beyond
+
+
+def with_roles(slo: Slo) -> RehearsedMix:
+    problem, deployment = question(slo, ("h100-sxm",), has_roles=True)
+    return answer(problem, deployment)
+
+
+def test_roles_are_simulated_and_taken_where_the_fleet_costs_less() -> None:
+    found = with_roles(Slo(ttft_s=1.0, itl_s=0.006))
+    roles = {pool.role for pool in found.fleet.pools.values()}
+    assert found.beside is not None
+    assert found.is_kept
+    assert found.plan.usd_per_hour <= found.beside.plan.usd_per_hour or not found.beside.is_kept
+    other = {pool.role for pool in found.beside.fleet.pools.values()}
+    assert {ReplicaRole.BOTH} in (roles, other)
+
+
+def test_without_roles_there_is_nothing_beside() -> None:
+    problem, deployment = question()
+    assert answer(problem, deployment).beside is None

@@ -18,6 +18,7 @@ from heterodyne.planning.mix.step_ranges import StepRange, step_ranges
 
 if TYPE_CHECKING:
     from heterodyne.simulator.fleet_file import FleetFile
+    from heterodyne.simulator.rehearsed_mix import RehearsedMix
     from heterodyne.simulator.report import SimulationReport
 
 
@@ -30,6 +31,7 @@ class PlannedMix(Struct, frozen=True, kw_only=True):
     fleet: "FleetFile | None" = None  # None: it was not simulated
     seen: "SimulationReport | None" = None
     beyond: "SimulationReport | None" = None  # with the headroom used up
+    beside: "RehearsedMix | None" = None  # the same with prompts and answers apart, or together
     is_kept: bool = True
     steps: Mapping[str, StepRange] = {}  # of the kinds that are used and modelled
 
@@ -48,6 +50,8 @@ class PlannedMix(Struct, frozen=True, kw_only=True):
                 "report": self.seen,
                 "headroom_used_up": self.beyond,
             }
+        if self.beside is not None:
+            said["beside"] = {"replicas": self.beside.plan.replicas, "usd_per_hour": self.beside.plan.usd_per_hour}
         if self.steps:
             said["steps"] = self.steps
         return said
@@ -61,8 +65,9 @@ def asked(options: dict[str, object], *, as_json: bool) -> tuple[MixQuestion, Mi
         problem = mix_problem(requirements)
     slo = requirements.slo
     served = sum(bucket.requests_per_s for bucket in problem.buckets)
+    buckets = "bucket" if len(problem.buckets) == 1 else "buckets"
     click.echo(
-        f"{requirements.requests_per_s:,.2f} requests/s in {len(problem.buckets)} buckets, "
+        f"{requirements.requests_per_s:,.2f} requests/s in {len(problem.buckets)} {buckets}, "
         f"{len(problem.kinds)} kinds; {requirements.share:.4g} of requests within "
         f"{slo.ttft_s * 1000:g} ms to the first token and {slo.itl_s * 1000:g} ms a token",
         err=True,
@@ -80,12 +85,8 @@ def solved(problem: MixProblem, *, as_json: bool) -> PlannedMix:
 
 
 def answered(question: MixQuestion, problem: MixProblem, word: str, *, as_json: bool) -> PlannedMix:
-    """The cheapest that keeps the promise when it is simulated; prompts and answers apart cannot be simulated."""
+    """The cheapest that keeps the promise when it is simulated."""
     requirements = question.requirements
-    if requirements.has_roles:
-        click.echo("not simulated: the simulator has no replicas for prompts or answers alone", err=True)
-        planned = solved(problem, as_json=as_json)
-        return msgspec.structs.replace(planned, steps=_steps(question, problem, planned.plan))
     from heterodyne.simulator.promise import Promise
     from heterodyne.simulator.rehearsals import Deployment
     from heterodyne.simulator.rehearsed_mix import rehearsed_mix
@@ -104,6 +105,7 @@ def answered(question: MixQuestion, problem: MixProblem, word: str, *, as_json: 
         kv_precision=requirements.kv_precision,
         speculation=requirements.speculation,
         promise=promise,
+        kv_link=requirements.kv_link,
         catalogue=question.catalogue,
         measured=requirements.measured,
     )
@@ -116,6 +118,7 @@ def answered(question: MixQuestion, problem: MixProblem, word: str, *, as_json: 
         fleet=found.fleet,
         seen=found.seen,
         beyond=found.beyond,
+        beside=found.beside,
         is_kept=found.is_kept,
         steps=_steps(question, problem, found.plan),
     )

@@ -6,8 +6,10 @@ import click
 
 from heterodyne.cli.output import print_table
 from heterodyne.cli.plan.mix_answer import PlannedMix
+from heterodyne.domain.replica_role import ReplicaRole
 from heterodyne.planning.mix.interruptions import SURE, hourly_usd, rented, serving_usd
 from heterodyne.planning.mix.problem import MixPlan, ReplicaKind
+from heterodyne.simulator.rehearsed_mix import RehearsedMix
 from heterodyne.simulator.report import SimulationReport
 
 SHOWN_MIN = 0.005  # a share that rounds to nothing
@@ -49,9 +51,19 @@ def print_mix(answer: PlannedMix) -> None:
         click.echo(simulated(answer.seen, answer.share, is_kept=answer.is_kept))
         if answer.beyond is not None and problem.headroom > 0:
             click.echo(beyond(answer.beyond, problem.headroom))
+    if answer.beside is not None:
+        click.echo(_beside(answer.beside))
     click.echo(comparison(plan))
     if plan.gap > 0:
         click.echo(f"time ran out: a mix up to {plan.gap:.1%} cheaper was not ruled out; fewer buckets or kinds help")
+
+
+def _beside(other: RehearsedMix) -> str:
+    """The best of the fleets with prompts and answers apart, or of those without."""
+    is_apart = any(pool.role is not ReplicaRole.BOTH for pool in other.fleet.pools.values())
+    how = "with prompts and answers apart" if is_apart else "with prompts and answers together"
+    kept = "" if other.is_kept else ", and keeps the promise with nothing that was tried"
+    return f"{how} it is {other.plan.usd_per_hour:,.2f} USD/hour{kept}"
 
 
 def in_numbers(kind: ReplicaKind, count: int) -> str:
