@@ -74,6 +74,7 @@ async def test_a_conversation_that_moves_is_answered_from_the_kv_it_had(engines:
         # The file stays: a conversation whose engines have forgotten it comes back from the folder.
         for replica in (FIRST, SECOND):
             fleet.upstream.kv.forget(replica)
+        await wait(lambda: all(fleet.upstream.kv.book(one) is not None for one in (FIRST, SECOND)))
         again = await fleet.turn(messages, SECOND, KvOrigin.STORE, None)
         assert (arrived(KvOrigin.STORE), again.text) == (1.0, stayed.text)
         assert again.cached_tokens > 0.9 * prompt_tokens

@@ -1,8 +1,9 @@
 """What one vLLM has computed another reads from a store that both write to: `-s` prints what that took.
 
-By LMCache's servers, one beside each, with a Redis behind them.
+By LMCache's servers with a Redis behind them, and by a folder with vLLM's own example of a connector.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -66,6 +67,13 @@ def by_lmcache(folder: Path, beside: tuple[RunningLmcache, RunningLmcache]) -> I
     yield from two(folder, "lmcached", (beside[0].config, beside[1].config))
 
 
+@pytest.fixture(scope="module")
+def by_folder(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engines]:
+    shared = {"shared_storage_path": str(tmp_path_factory.mktemp("shared"))}
+    config = json.dumps({"kv_connector": "ExampleConnector", "kv_role": "kv_both", "kv_connector_extra_config": shared})
+    yield from two(folder, "example", (config, config))
+
+
 async def read_by_the_other(fleet: KvFleet, engines: Engines, question: str, is_kept: Callable[[], bool]) -> Turn:
     """One computes, and the other has the same prompt from the store, by its own count, and the same answer."""
     messages = [{"role": "user", "content": f"{question} {LOG}"}]
@@ -121,3 +129,12 @@ async def test_without_the_store_the_prompt_is_computed(by_lmcache: Engines, red
         redis[0].kill()
         read = await fleet.turn(messages, SECOND, KvOrigin.STORE)
         assert (read.replica, read.text) == (SECOND, computed.text)
+
+
+async def test_a_folder_has_for_one_what_another_computed(by_folder: Engines) -> None:
+    store = {"disk": KvStoreSettings(medium="disk", capacity_gb=1.0)}
+    async with kv_fleet(
+        (by_folder[0].url, by_folder[1].url), engine="vllm", kv_transfer="example", stores=store
+    ) as fleet:
+        for question in ("Summarise the log.", "What is lit?"):
+            await read_by_the_other(fleet, by_folder, question, lambda: True)

@@ -130,3 +130,12 @@ async def test_requests_beyond_the_slots_leave_nothing_believed(slots: Path) -> 
         async with connected(rig.rig.port) as client:
             assert (await client.ask(chat(model=MODEL, n=2, max_tokens=4))).status == 200
         await rig.wait_idle()
+
+
+async def test_a_replica_that_has_restarted_is_asked_for_its_slots_again_at_once(tmp_path: Path) -> None:
+    async with kv_gateway(slots=tmp_path) as kv:
+        before = kv.upstream.kv.book(DECODE)
+        kv.upstream.kv.forget(DECODE)
+        assert kv.upstream.kv.book(DECODE) is None
+        await kv.rig.wait(lambda: kv.upstream.kv.book(DECODE) is not None)
+        assert kv.upstream.kv.book(DECODE) is not before

@@ -121,6 +121,9 @@ class KvTransfers:
         """It has restarted: its slots are empty, and may be others."""
         self._books.pop(replica, None)
         self._asked_slots_at_s.pop(replica, None)
+        for one in self._fleet.snapshot.replicas:
+            if one.id == replica and one.kv_transfer in FILES and one.health is Health.READY:
+                self._ask_slots(one)  # if nothing else about it changes, nobody else will
 
     def book(self, replica: ReplicaId) -> SlotBook | None:
         """What is in its slots; None: it has none, or has not said how many."""
