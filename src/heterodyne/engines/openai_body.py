@@ -36,8 +36,7 @@ def openai_body(request: Request, replica: Replica, cache_salt: str = "") -> byt
         body, asks_usage = put(body, {"stream_options": INCLUDE_USAGE}), False
     if cache_salt and SALT in request.private_fields:  # which the operator lets clients send
         body, cache_salt = put(body, {SALT: combined(body, cache_salt)}), ""
-    if asks_usage:
-        more = STREAM_USAGE + b"," + salt_member(cache_salt) if cache_salt else STREAM_USAGE
-    else:
-        more = salt_member(cache_salt) if cache_salt else b""
-    return put_first(body, more) if more else body
+    members = [STREAM_USAGE] if asks_usage else []
+    if cache_salt:
+        members.append(salt_member(cache_salt))
+    return put_first(body, b",".join(members)) if members else body

@@ -64,6 +64,10 @@ class ShadowSampler:
 
 def _copied(request: Request, model: str) -> Request:
     body = body_again(msgspec.json.decode(request.body), model, ANSWER_TOKENS_MAX)
-    copy = Request(id=f"{request.id}-copy", operation=request.operation, model=model, body=msgspec.json.encode(body))
-    copy.cache_salt = request.cache_salt
-    return copy
+    return Request(
+        id=f"{request.id}-copy",
+        operation=request.operation,
+        model=model,
+        body=msgspec.json.encode(body),
+        cache_salt=request.cache_salt,
+    )

@@ -59,16 +59,15 @@ def rehearsed_mix(problem: MixProblem, deployment: Deployment, log: Sequence[Tra
     in a fleet they may, so that both are tried.
     """
     together = tuple(kind for kind in problem.kinds if kind.role is ReplicaRole.BOTH)
-    problems = [problem] if len(together) == len(problem.kinds) else [problem, structs.replace(problem, kinds=together)]
-    found = []
-    for number, one in enumerate(problems, start=1):
-        try:
-            found.append(_rehearsed(one, deployment, log))
-        except PlanImpossible:
-            if number == len(problems) and not found:
-                raise
-    found.sort(key=lambda one: (not one.is_kept, one.plan.usd_per_hour))
-    return found[0] if len(found) == 1 else structs.replace(found[0], beside=found[1])
+    found = _rehearsed(problem, deployment, log)  # whoever does both may serve it alone: if this has no plan, none has
+    if len(together) == len(problem.kinds):
+        return found
+    try:
+        other = _rehearsed(structs.replace(problem, kinds=together), deployment, log)
+    except PlanImpossible:
+        return found
+    best, second = sorted((found, other), key=lambda one: (not one.is_kept, one.plan.usd_per_hour))
+    return structs.replace(best, beside=second)
 
 
 def _rehearsed(problem: MixProblem, deployment: Deployment, log: Sequence[TraceRequest]) -> RehearsedMix:
